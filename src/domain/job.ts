@@ -1,0 +1,67 @@
+import type { RunState } from './run';
+import type { RetryPolicy } from './retry-policy';
+import type { MisfirePolicy } from './misfire';
+import type { DstOptions } from './schedule';
+
+/** COMPLETED is written only for a recurring job whose schedule names nothing more: a one-off's state follows from its run. */
+export type JobState = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'DELETED';
+
+/**
+ * When a job runs, as the row keeps it. Instants are epoch milliseconds.
+ * `once` is what `immediate`, a delay and `at(...)` come to: one instant, and the words that named it.
+ * `recurring` keeps the expression; `anchorAt` is where the grid of a `rate` begins.
+ */
+export type JobSchedule =
+  | { kind: 'once'; at: number; expression: string; timezone: string }
+  | { kind: 'recurring'; expression: string; timezone: string; anchorAt: number; dst?: DstOptions };
+
+/** One life of a definition. A generation is valid for an occurrence before the start of its successor. */
+export interface Generation {
+  /** UUIDv7, drawn by every create and every edit */
+  id: string;
+  /** epoch ms */
+  startedAt: number;
+}
+
+/** The row of a job without its payload: all that the scheduler needs. */
+export interface JobRow {
+  jobId: string;
+  /** counts the writes of this row; every write is conditional on the revision it saw */
+  revision: number;
+  state: JobState;
+  /** recent generations, the current one last; empty for the tombstone that fences off a job whose row never came */
+  generations: readonly Generation[];
+  /** drawn by create and kept by edits: tells what belongs to this job from the leftovers of a deleted one of the same id */
+  lifeId: string;
+  /** the request that created it, so that a repeat is recognised; absent on a fence */
+  requestId?: string;
+  /** SHA-256 of the request's content, so that the same request id with another content is refused */
+  requestDigest?: string;
+  name?: string;
+  tags: readonly string[];
+  functionArn: string;
+  /** GUID derived from the ARN: the runner looks the code up by it */
+  codeId: string;
+  schedule: JobSchedule;
+  retry: RetryPolicy;
+  misfire: MisfirePolicy;
+  /** the longest that one attempt may last, 1 to 840 */
+  timeoutSeconds: number;
+  /** epoch ms; present only while the due index has to find this job */
+  dueAt?: number;
+  /** epoch ms of the instant that a one-off was created to run at, or of the last change; retention counts from here */
+  createdAt: number;
+  /** states that somebody wants to hear of */
+  subscribedStates: readonly RunState[];
+  /** epoch ms after which the row may be removed; absent while the job is alive and recurring */
+  expiresAt?: number;
+}
+
+export interface Job extends JobRow {
+  /** JSON text exactly as the caller wrote it; `null` where none was given */
+  payload: string;
+}
+
+export function currentGeneration(job: JobRow): Generation | undefined {
+  return job.generations.at(-1);
+}

@@ -1,0 +1,146 @@
+/**
+ * The outside world, on one page. Instants are epoch milliseconds, durations carry their unit.
+ * Every method may throw when the world behind it fails; a caller then knows nothing about whether the effect took place.
+ */
+import type { Job, JobRow } from './domain/job';
+import type { Notification } from './domain/notification';
+import type { Run, RunState } from './domain/run';
+
+export interface Clock {
+  now(): number;
+  /** Resolves once `now() >= at`, never before, or at once when `signal` aborts. */
+  waitUntil(at: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Ids {
+  /** a fresh UUIDv7 */
+  guid(): string;
+}
+
+export interface Random {
+  /** in [0, 1) */
+  next(): number;
+}
+
+/** `cursor` is absent on the last page; a page may be empty and still have a successor. */
+export interface Page<Item> {
+  items: Item[];
+  cursor?: string;
+}
+
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** A cursor that this store did not give out. */
+export class InvalidCursorError extends Error {
+  override readonly name = 'InvalidCursorError';
+}
+
+export interface JobStore {
+  /** Strongly consistent; tombstones included. */
+  read(jobId: string): Promise<Job | undefined>;
+  /** Strongly consistent, without payloads, in no promised order; what is absent is left out. Any number of ids. */
+  readRows(jobIds: readonly string[]): Promise<JobRow[]>;
+  /** Writes row and payload if nothing stands there, or, given `replaces`, if the row still has that revision. Answers whether it did. */
+  put(job: Job, replaces?: JobRow): Promise<boolean>;
+  /** Writes the row and leaves the payload, if the row still has the revision of `seen`. Answers whether it did. */
+  update(row: JobRow, seen: JobRow): Promise<boolean>;
+  /** All jobs with that tag, tombstones left out, in no promised order. */
+  list(query: PageQuery & { tag?: string }): Promise<Page<JobRow>>;
+  /** Keys of jobs of this shard with `dueAt <= until`, earliest first. May lag behind the rows. */
+  due(query: PageQuery & { shard: number; until: number }): Promise<Page<{ jobId: string; dueAt: number }>>;
+}
+
+export interface RunStore {
+  /** Strongly consistent. */
+  read(jobId: string, runId: string): Promise<Run | undefined>;
+  /** Writes the run if it is absent, or, given `seen`, if the row still has that revision. Answers whether it did. */
+  put(run: Run, seen?: Run): Promise<boolean>;
+  /** Runs of a job, the latest `nominalAt` first. */
+  list(query: PageQuery & { jobId: string }): Promise<Page<Run>>;
+  /** Keys of waiting runs of this shard with `indexDueAt <= until`, earliest first. May lag behind the rows. */
+  due(
+    query: PageQuery & { shard: number; until: number },
+  ): Promise<Page<{ jobId: string; runId: string; dueAt: number }>>;
+  /** Every run there is, in no promised order: for the daily sweep only. */
+  scan(query: PageQuery): Promise<Page<Run>>;
+}
+
+export interface NotificationStore {
+  put(notification: Notification): Promise<void>;
+  remove(notification: Pick<Notification, 'jobId' | 'state' | 'notifyId'>): Promise<void>;
+  /** Who wants to hear of this job (and, if given, of this state of it)? Strongly consistent, whole. */
+  of(jobId: string, state?: RunState): Promise<Notification[]>;
+}
+
+/** GUID → runnable code. A mapping never changes, since the GUID is derived from the ARN. */
+export interface Code {
+  codeId: string;
+  kind: 'job' | 'notification';
+  functionArn: string;
+}
+
+export interface CodeStore {
+  put(code: Code): Promise<void>;
+  read(codeId: string): Promise<Code | undefined>;
+}
+
+/** A named value with an end; an entry past `expiresAt` reads as absent. */
+export interface ControlEntry {
+  name: string;
+  value: string;
+  expiresAt: number;
+}
+
+export interface ControlStore {
+  /** Strongly consistent. */
+  read(name: string): Promise<ControlEntry | undefined>;
+  /** Writes if what stands there (expired counts as absent) has the value of `seen`, or is absent when `seen` is. Answers whether it did. */
+  put(entry: ControlEntry, seen?: ControlEntry): Promise<boolean>;
+}
+
+export interface OutgoingMessage {
+  body: string;
+  /** never delivered before; at most 900,000. May be delivered up to a second earlier where a queue knows whole seconds only. */
+  delayMs?: number;
+}
+
+export interface ReceivedMessage {
+  messageId: string;
+  /** names this delivery of the message */
+  receipt: string;
+  body: string;
+  /** deliveries so far, this one included */
+  receives: number;
+  /** epoch ms */
+  sentAt: number;
+}
+
+/** At least once, in no promised order. A message taken `maxReceives` times without being removed moves to the dead-letter queue, if there is one. */
+export interface Queue {
+  /** Any number of messages. Resolves when every one is durably accepted; throws when some were not, others may have been. */
+  send(messages: readonly OutgoingMessage[]): Promise<void>;
+  /** Takes up to `max` (1 to 10) visible messages, waiting up to `waitMs` for the first; each is hidden for the queue's visibility time. */
+  receive(max: number, options?: { waitMs?: number; signal?: AbortSignal }): Promise<ReceivedMessage[]>;
+  /** Removes what these deliveries brought. A receipt that is no longer good is no error. */
+  remove(receipts: readonly string[]): Promise<void>;
+  /** Hides these deliveries until `forMs` from now (0: visible at once). A receipt that is no longer good is no error. */
+  hide(receipts: readonly string[], forMs: number): Promise<void>;
+}
+
+export type InvokeOutcome =
+  /** JSON text, `null` where the code returned nothing */
+  | { kind: 'returned'; result: string }
+  /** the code threw, ran out of time or died */
+  | { kind: 'failed'; error: { type: string; message: string } }
+  /** not the job's fault; worth another try */
+  | { kind: 'held-back'; reason: 'throttled' | 'service-error'; message: string }
+  /** no further try can help */
+  | { kind: 'refused'; reason: 'function-not-found' | 'not-permitted' | 'malformed-arn'; message: string };
+
+export interface Invoker {
+  /** Calls the code once with this JSON text and waits for its end, at most `timeoutMs`. Never throws. */
+  invoke(call: { functionArn: string; event: string; timeoutMs: number }): Promise<InvokeOutcome>;
+}
