@@ -144,3 +144,47 @@ export interface Invoker {
   /** Calls the code once with this JSON text and waits for its end, at most `timeoutMs`. Never throws. */
   invoke(call: { functionArn: string; event: string; timeoutMs: number }): Promise<InvokeOutcome>;
 }
+
+/** Where decisions are written down for people: ids and reasons, never payloads, results or error texts of users. */
+export interface Journal {
+  /** `run` has just made a transition. */
+  transition(run: Run, job: JobRow | undefined): void;
+  /** Anything else worth a line. */
+  note(what: string, details: Record<string, string | number | boolean | undefined>): void;
+}
+
+export interface Settings {
+  /** partitions of the due indexes */
+  shards: number;
+  /** 1 to 60 */
+  tickSeconds: number;
+  /** how long finished runs, finished one-off jobs and tombstones are kept */
+  retentionMs: number;
+  /** patterns of the names of functions that may be called; `*` stands for any characters */
+  allowedFunctions: readonly string[];
+}
+
+/** The pairs of queues through which jobs and notifications are created and deleted. */
+export type CommandName = 'job-create' | 'job-delete' | 'notify-create' | 'notify-delete';
+export type ReplyName = 'job-created' | 'job-deleted' | 'notify-created' | 'notify-deleted';
+
+/** Everything that the operations need; each takes what it uses of it. */
+export interface Ports {
+  clock: Clock;
+  ids: Ids;
+  random: Random;
+  jobs: JobStore;
+  runs: RunStore;
+  notifications: NotificationStore;
+  code: CodeStore;
+  control: ControlStore;
+  activations: Queue;
+  /** the dead-letter queue of `activations` */
+  deadActivations: Queue;
+  notify: Queue;
+  commands: Record<CommandName, Queue>;
+  replies: Record<ReplyName, Queue>;
+  invoker: Invoker;
+  journal: Journal;
+  settings: Settings;
+}

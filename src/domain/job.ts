@@ -8,11 +8,11 @@ export type JobState = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'DELETED';
 
 /**
  * When a job runs, as the row keeps it. Instants are epoch milliseconds.
- * `once` is what `immediate`, a delay and `at(...)` come to: one instant, and the words that named it.
+ * `once` is what "immediate", a delay and `at(...)` come to: one instant, and the words that named it.
  * `recurring` keeps the expression; `anchorAt` is where the grid of a `rate` begins.
  */
 export type JobSchedule =
-  | { kind: 'once'; at: number; expression: string; timezone: string }
+  | { kind: 'once'; at: number; expression?: string; delaySeconds?: number; timezone: string }
   | { kind: 'recurring'; expression: string; timezone: string; anchorAt: number; dst?: DstOptions };
 
 /** One life of a definition. A generation is valid for an occurrence before the start of its successor. */
@@ -49,7 +49,7 @@ export interface JobRow {
   timeoutSeconds: number;
   /** epoch ms; present only while the due index has to find this job */
   dueAt?: number;
-  /** epoch ms of the instant that a one-off was created to run at, or of the last change; retention counts from here */
+  /** epoch ms */
   createdAt: number;
   /** states that somebody wants to hear of */
   subscribedStates: readonly RunState[];

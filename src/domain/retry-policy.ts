@@ -16,3 +16,33 @@ export const DEFAULT_RETRY: RetryPolicy = {
   backoff: { kind: 'exponential', initialSeconds: 10, factor: 2, maxSeconds: 3600 },
   jitter: 'none',
 };
+
+/**
+ * How long to wait after this attempt (from 1), in whole ms: never negative, never NaN, never above the policy's maximum.
+ * `chance` is in [0, 1). Full jitter takes any part of the delay, equal jitter keeps half of it.
+ */
+export function retryDelayMs(policy: RetryPolicy, attempt: number, chance: number): number {
+  const delayMs = Math.round(backoffSeconds(policy.backoff, attempt) * 1000);
+  switch (policy.jitter) {
+    case 'none':
+      return delayMs;
+    case 'full':
+      return Math.floor(delayMs * chance);
+    case 'equal':
+      return Math.floor(delayMs / 2 + (delayMs / 2) * chance);
+  }
+}
+
+function backoffSeconds(backoff: Backoff, attempt: number): number {
+  switch (backoff.kind) {
+    case 'fixed':
+      return backoff.seconds;
+    case 'list':
+      return backoff.seconds[Math.min(attempt, backoff.seconds.length) - 1] ?? 0;
+    case 'exponential': {
+      // Grows to Infinity for large attempts, which min brings back to the maximum; 0 × Infinity is the one NaN.
+      const grown = backoff.initialSeconds === 0 ? 0 : backoff.initialSeconds * backoff.factor ** (attempt - 1);
+      return Math.min(grown, backoff.maxSeconds);
+    }
+  }
+}

@@ -10,7 +10,10 @@ export interface RunError {
   message: string;
 }
 
-/** An attempt that is over; the latest few are kept in the run. Instants are epoch ms. */
+/** Attempts that a row keeps; what came before them is dropped, so that a row stays small. */
+const ATTEMPTS_KEPT = 5;
+
+/** An attempt that is over. Instants are epoch ms. */
 export interface AttemptRecord {
   attempt: number;
   startedAt: number;
@@ -27,7 +30,8 @@ export interface Run {
   revision: number;
   /** counts the transitions: 1 is SCHEDULED, 2 the first row */
   sequence: number;
-  state: Exclude<RunState, 'SCHEDULED'>;
+  /** never SCHEDULED in a row */
+  state: RunState;
   /** the generation of the job that this run belongs to */
   generation: string;
   origin: RunOrigin;
@@ -38,6 +42,8 @@ export interface Run {
   attempt: number;
   /** when the latest attempt began */
   startedAt?: number;
+  /** startedAt − dueAt of the latest attempt, in ms; never below 0 */
+  latenessMs?: number;
   finishedAt?: number;
   /** when the latest transition was written */
   changedAt: number;
@@ -57,4 +63,57 @@ export interface Run {
   attempts: readonly AttemptRecord[];
   /** epoch ms after which the row may be removed */
   expiresAt: number;
+}
+
+const LEADS_TO: Record<RunState, readonly RunState[]> = {
+  SCHEDULED: ['STARTED', 'SKIPPED', 'CANCELLED', 'FAILED'],
+  STARTED: ['STARTED', 'DONE', 'RELEASED', 'FAILED', 'CANCELLED'],
+  RELEASED: ['STARTED', 'SKIPPED', 'FAILED', 'CANCELLED'],
+  DONE: [],
+  FAILED: ['RELEASED'],
+  SKIPPED: [],
+  CANCELLED: [],
+};
+
+/** A transition that the table does not know: a fault of ours, never of a caller. */
+export class IllegalTransitionError extends Error {
+  override readonly name = 'IllegalTransitionError';
+}
+
+export function mayBecome(from: RunState, to: RunState): boolean {
+  return LEADS_TO[from].includes(to);
+}
+
+/** Nothing leads on but a person. */
+export function isFinal(state: RunState): boolean {
+  return state === 'DONE' || state === 'FAILED' || state === 'SKIPPED' || state === 'CANCELLED';
+}
+
+export type RunChanges = { [Key in keyof Run]?: Run[Key] | undefined };
+
+/** The row with these changes as its next revision; `undefined` takes a field away. */
+export function revise(run: Run, changes: RunChanges): Run {
+  const next: RunChanges = { ...run, ...changes, revision: run.revision + 1 };
+  for (const key of Object.keys(next) as (keyof Run)[]) if (next[key] === undefined) delete next[key];
+  return next as Run;
+}
+
+/** The row after one transition. @throws IllegalTransitionError */
+export function transition(run: Run, to: RunState, at: number, changes: RunChanges = {}): Run {
+  if (!mayBecome(run.state, to)) {
+    throw new IllegalTransitionError(`run ${run.runId} of job ${run.jobId} cannot go from ${run.state} to ${to}`);
+  }
+  return revise(run, {
+    leaseUntil: undefined,
+    indexDueAt: undefined,
+    reason: undefined,
+    ...changes,
+    state: to,
+    sequence: run.sequence + 1,
+    changedAt: at,
+  });
+}
+
+export function withAttempt(run: Run, record: AttemptRecord): readonly AttemptRecord[] {
+  return [...run.attempts, record].slice(-ATTEMPTS_KEPT);
 }

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { Run, RunOrigin } from './run';
+
+/** The message that asks a runner to start the next attempt of a run. Instants are epoch ms. */
+export interface Activation {
+  version: 1;
+  jobId: string;
+  generation: string;
+  origin: RunOrigin;
+  nominalAt: number;
+  /** the earliest start of the attempt */
+  dueAt: number;
+  /** the attempt that it asks for: 1 means that the run most likely has no row yet */
+  attempt: number;
+  /** since when this message is sent again because the job's row is not there yet */
+  waitingSince?: number;
+  /** times that it came back from the dead-letter queue */
+  returns?: number;
+}
+
+/**
+ * The same for the same occurrence, so that a repeat is recognised; begins with the nominal instant, so that it sorts.
+ * It carries no generation: an edit does not run an occurrence a second time.
+ */
+export function runIdOf(jobId: string, nominalAt: number, origin: RunOrigin): string {
+  const hash = createHash('sha256').update(`${jobId}\n${nominalAt}\n${origin}`).digest('hex');
+  return `${new Date(nominalAt).toISOString().replace(/[-:.]/g, '')}-${hash.slice(0, 16)}`;
+}
+
+/** The run before it has a row: sequence 1 by definition. `retentionMs` counts from the due instant. */
+export function scheduledRun(activation: Activation, retentionMs: number): Run {
+  const { jobId, generation, origin, nominalAt, dueAt } = activation;
+  return {
+    jobId,
+    runId: runIdOf(jobId, nominalAt, origin),
+    revision: 0,
+    sequence: 1,
+    state: 'SCHEDULED',
+    generation,
+    origin,
+    nominalAt,
+    dueAt,
+    attempt: 0,
+    changedAt: dueAt,
+    attempts: [],
+    expiresAt: dueAt + retentionMs,
+  };
+}
+
+/** The message that asks for the next attempt of a run that waits. */
+export function activationOf(run: Run): Activation {
+  const { jobId, generation, origin, nominalAt, dueAt, attempt } = run;
+  return { version: 1, jobId, generation, origin, nominalAt, dueAt, attempt: attempt + 1 };
+}

@@ -1,0 +1,157 @@
+import { activationOf, scheduledRun, type Activation } from './activation';
+import { attemptRecord, failed } from './conclude';
+import type { JobRow } from './job';
+import { isMisfireToSkip } from './occurrences';
+import { isFinal, transition, withAttempt, type Run } from './run';
+
+/** The right to an attempt, renewed while it lasts. */
+export const LEASE_MS = 60_000;
+/** Clocks of processes differ: a lease counts as ended only so long after its end. */
+export const LEASE_MARGIN_MS = 5_000;
+/** A message that comes so early or less is waited for; beyond, it is sent again with a delay. */
+const WAITED_FOR_MS = 8_000;
+/** So long a message without a row to belong to is sent again, and at this interval. */
+const ORPHAN_MS = 60_000;
+const ORPHAN_INTERVAL_MS = 3_000;
+
+/** Before anything is read: has this message come in time? */
+export type ArrivalDecision =
+  | { action: 'go-on' }
+  | { action: 'wait'; untilAt: number }
+  | { action: 'send-again'; activation: Activation; deliverAt: number; reason: string };
+
+export function decideArrival(activation: Activation, now: number): ArrivalDecision {
+  const earlyMs = activation.dueAt - now;
+  if (earlyMs <= 0) return { action: 'go-on' };
+  if (earlyMs <= WAITED_FOR_MS) return { action: 'wait', untilAt: activation.dueAt };
+  return { action: 'send-again', activation, deliverAt: activation.dueAt, reason: 'too-early' };
+}
+
+/** What a runner does with an activation. The message is acknowledged after each of them but `look-again`. */
+export type ClaimDecision =
+  /** write `run` over `seen` (absent: where nothing stands); whoever succeeds holds the attempt */
+  | { action: 'claim'; run: Run; seen?: Run; reason: string }
+  /** write `run` over `seen` and do what follows from it */
+  | { action: 'record'; run: Run; seen?: Run; reason: string }
+  /** what follows from this state may not have been done: do it again */
+  | { action: 'repeat'; run: Run; reason: string }
+  | { action: 'send-again'; activation: Activation; deliverAt: number; seen?: Run; reason: string }
+  /** write a tombstone where no row is, so that a create that comes late notices */
+  | { action: 'fence'; reason: string }
+  | { action: 'drop'; reason: string };
+
+/**
+ * Who may start the next attempt, and what becomes of a message that may not. `run` is the row as read; a caller that
+ * has not read it passes undefined, and learns from the condition of its write whether it has to.
+ */
+export function decideClaim(input: {
+  activation: Activation;
+  job: JobRow | undefined;
+  run: Run | undefined;
+  now: number;
+  retentionMs: number;
+}): ClaimDecision {
+  const { activation, job, run, now, retentionMs } = input;
+  const seen = run ? { seen: run } : {};
+  const begun = run !== undefined && run.attempt > 0;
+
+  if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
+  const standing = standingOf(activation, job);
+  if (standing === 'unknown') return decideOrphan(activation, job, run, now);
+  if (run && holdsLease(run, now)) {
+    return {
+      action: 'send-again',
+      activation: activationOf(run),
+      deliverAt: afterLease(run),
+      reason: 'held-by-another',
+    };
+  }
+  if (standing === 'fenced' && !run) return { action: 'drop', reason: 'fenced' };
+  if (standing === 'deleted' || standing === 'fenced') {
+    const over = run ?? scheduledRun(activation, retentionMs);
+    return { action: 'record', ...stopped(over, run ? 'CANCELLED' : 'SKIPPED', now, 'deleted'), ...seen };
+  }
+  if (standing === 'superseded' && !begun) return { action: 'drop', reason: 'superseded' };
+  if (job!.state === 'PAUSED' && activation.origin === 'scheduled' && !begun) {
+    if (job!.schedule.kind === 'once') return { action: 'drop', reason: 'paused' };
+    const over = run ?? scheduledRun(activation, retentionMs);
+    return { action: 'record', ...stopped(over, 'SKIPPED', now, 'paused'), ...seen };
+  }
+  if (run?.state === 'RELEASED' && run.dueAt > now) {
+    if (run.indexDueAt !== undefined) return { action: 'repeat', run, reason: 'waits-in-the-index' };
+    const [again, deliverAt] = [activationOf(run), run.dueAt];
+    return { action: 'send-again', activation: again, deliverAt, seen: run, reason: 'waits-for-retry' };
+  }
+  if (!begun && activation.origin === 'scheduled' && isMisfireToSkip(job!, activation.nominalAt, now)) {
+    const over = run ?? scheduledRun(activation, retentionMs);
+    return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
+  }
+  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, job!, now);
+}
+
+function decideNextAttempt(run: Run, seen: { seen?: Run }, job: JobRow, now: number): ClaimDecision {
+  const lost = run.state === 'STARTED';
+  const error = { type: 'AttemptLost', message: `the runner of attempt ${run.attempt} did not report its end` };
+  if (lost && run.attempt >= job.retry.maxAttempts) {
+    return { action: 'record', run: failed(run, now, 'attempt-lost', error), ...seen, reason: 'attempt-lost' };
+  }
+  const next = transition(run, 'STARTED', now, {
+    attempt: run.attempt + 1,
+    startedAt: now,
+    latenessMs: Math.max(0, now - run.dueAt),
+    finishedAt: undefined,
+    leaseUntil: now + LEASE_MS,
+    ...(lost ? { attempts: withAttempt(run, attemptRecord(run, now, 'attempt-lost', error)) } : {}),
+  });
+  return { action: 'claim', run: next, ...seen, reason: lost ? 'attempt-lost' : 'due' };
+}
+
+/**
+ * How this message's generation stands to the job: `unknown` when its row is still being written (or never came),
+ * `fenced` when it was given up before.
+ */
+function standingOf(activation: Activation, job: JobRow | undefined) {
+  if (!job) return 'unknown';
+  const known = job.generations.findIndex(({ id }) => id === activation.generation);
+  if (job.state === 'DELETED') return known < 0 ? 'fenced' : 'deleted';
+  if (known < 0) return 'unknown';
+  const successor = job.generations[known + 1];
+  return successor && activation.nominalAt >= successor.startedAt ? 'superseded' : 'valid';
+}
+
+function decideOrphan(
+  activation: Activation,
+  job: JobRow | undefined,
+  run: Run | undefined,
+  now: number,
+): ClaimDecision {
+  const waitingSince = activation.waitingSince ?? now;
+  if (now - waitingSince < ORPHAN_MS) {
+    return {
+      action: 'send-again',
+      activation: { ...activation, waitingSince },
+      deliverAt: now + ORPHAN_INTERVAL_MS,
+      reason: 'no-row-yet',
+    };
+  }
+  if (!job) return { action: 'fence', reason: 'no-row' };
+  if (run && !holdsLease(run, now)) {
+    return { action: 'record', ...stopped(run, 'CANCELLED', now, 'unknown-generation'), seen: run };
+  }
+  return { action: 'drop', reason: 'unknown-generation' };
+}
+
+/** Is an attempt of this run still in somebody's hands? */
+export function holdsLease(run: Run, now: number): boolean {
+  return run.state === 'STARTED' && now <= (run.leaseUntil ?? 0) + LEASE_MARGIN_MS;
+}
+
+/** When a message that met a live lease should come again. */
+export function afterLease(run: Run): number {
+  return (run.leaseUntil ?? 0) + LEASE_MARGIN_MS + 1_000;
+}
+
+/** A run that ends here without another attempt. */
+function stopped(run: Run, state: 'SKIPPED' | 'CANCELLED', now: number, reason: string) {
+  return { run: transition(run, state, now, { reason, finishedAt: now }), reason };
+}

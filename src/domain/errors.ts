@@ -1,0 +1,35 @@
+/** One wrong field of what a caller sent; `field` is a path such as `retry.maxAttempts`. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+/** What the caller sent is wrong; nothing was changed. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly errors: readonly FieldError[];
+  constructor(errors: readonly FieldError[]) {
+    super(errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
+    this.errors = errors;
+  }
+}
+
+/** What the caller names is not there. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+  readonly field: string;
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** What the caller asks for collides with what is there; nothing was changed. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError';
+  readonly field: string;
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}

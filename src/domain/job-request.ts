@@ -1,0 +1,23 @@
+import type { MisfirePolicy } from './misfire';
+import type { RetryPolicy } from './retry-policy';
+
+/** What a caller asks for when creating a job, checked and with its defaults filled in. */
+export interface JobRequest {
+  /** the caller's own id for the job */
+  jobId?: string;
+  name?: string;
+  tags: readonly string[];
+  functionArn: string;
+  schedule: ScheduleRequest;
+  /** JSON text exactly as the caller wrote it */
+  payload: string;
+  retry: RetryPolicy;
+  misfire: MisfirePolicy;
+  timeoutSeconds: number;
+}
+
+export type ScheduleRequest =
+  | { kind: 'immediate' }
+  | { kind: 'delay'; delaySeconds: number }
+  /** well-formed; whether it still names anything is judged when the job is created */
+  | { kind: 'expression'; expression: string; timezone: string };

@@ -1,0 +1,25 @@
+/** Every bound on what comes from outside, in one place; `docs/architecture.md` shows the same table. */
+export const LIMITS = {
+  payloadBytes: 256 * 1024,
+  /** a request's or message's whole text: a payload, escaped, and the rest of the job */
+  bodyBytes: 1024 * 1024,
+  nameCharacters: 256,
+  tags: 20,
+  tagCharacters: 64,
+  idCharacters: 64,
+  requestIdCharacters: 128,
+  expressionCharacters: 256,
+  arnCharacters: 256,
+  maxAttempts: 100,
+  backoffListEntries: 50,
+  /** 366 days, in seconds */
+  backoffSeconds: 31_622_400,
+  backoffFactor: 100,
+  /** ten years, in seconds */
+  delaySeconds: 315_576_000,
+  timeoutSeconds: 840,
+  graceSeconds: 31_622_400,
+  pageItems: 100,
+  defaultPageItems: 50,
+  notificationsPerJob: 100,
+} as const;

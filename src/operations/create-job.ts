@@ -1,0 +1,139 @@
+import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
+import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
+import { ConflictError, InputError } from '../domain/errors';
+import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
+import type { Job, JobRow, JobSchedule } from '../domain/job';
+import type { JobRequest, ScheduleRequest } from '../domain/job-request';
+import { HORIZON_MS } from '../domain/loop';
+import { nextDueAt } from '../domain/occurrences';
+import { parseSchedule } from '../domain/schedule';
+import type { Ports } from '../ports';
+import { removeNotifications } from './delete-notification';
+import { dispatchJobs, firstActivation, outgoing } from './dispatch';
+
+export type CreateJobPorts = Pick<
+  Ports,
+  'clock' | 'ids' | 'jobs' | 'runs' | 'notifications' | 'code' | 'activations' | 'notify' | 'journal' | 'settings'
+>;
+
+/** The id that a job gets when its caller gives none: the same for the same request. */
+export function jobIdOf(requestId: string, request: Pick<JobRequest, 'jobId'>): string {
+  return request.jobId ?? guidFrom('job', requestId);
+}
+
+/**
+ * Creates a job and puts what falls due soon on its way. A repeat of the same request changes nothing more and answers
+ * the job as it stands, even if it was deleted since.
+ * @throws InputError when the function is not allowed or the schedule names nothing more
+ * @throws ConflictError when the job id is taken, or the request id was used for another content
+ */
+export async function createJob(requestId: string, request: JobRequest, ports: CreateJobPorts): Promise<Job> {
+  const now = ports.clock.now();
+  const job = newJob(requestId, request, now, ports);
+  const standing = await ports.jobs.read(job.jobId);
+  if (standing && isRepeat(standing, job)) return standing;
+  await ports.code.put({ codeId: job.codeId, kind: 'job', functionArn: job.functionArn });
+
+  if (standing) return replaceTombstone(job, standing, ports);
+  const goesStraight = job.schedule.kind === 'once' && job.schedule.at - now <= LONGEST_QUEUE_DELAY_MS;
+  if (goesStraight) {
+    // The message first: a crash leaves a message without a row, never a job without its message.
+    const at = (job.schedule as { at: number }).at;
+    await ports.activations.send([outgoing(firstActivation(job, at), at, now)]);
+  }
+  const written = goesStraight ? job : withDueKey(job);
+  if (!(await ports.jobs.put(written))) {
+    // Somebody was faster: another create of the same id, or the fence of a message that waited too long for its row.
+    const other = await ports.jobs.read(job.jobId);
+    if (other && isRepeat(other, job)) return other;
+    return replaceTombstone(job, other, ports);
+  }
+  if (!goesStraight) await dispatchJobs([written], now + HORIZON_MS, ports);
+  return written;
+}
+
+/** What the tombstone was written for may have passed it by: the new row gets a due key whatever its schedule. */
+async function replaceTombstone(job: Job, standing: JobRow | undefined, ports: CreateJobPorts): Promise<Job> {
+  if (standing && standing.lifeId !== '') await removeNotifications(standing.jobId, standing.lifeId, ports);
+  const written = { ...withDueKey(job), revision: (standing?.revision ?? 0) + 1 };
+  if (!(await ports.jobs.put(written, standing))) {
+    throw new ConflictError('jobId', `job ${job.jobId} is being changed by another request; send this one again`);
+  }
+  await dispatchJobs([written], ports.clock.now() + HORIZON_MS, ports);
+  return written;
+}
+
+/** @throws ConflictError when a living job stands there, or the same request with another content made it */
+function isRepeat(standing: JobRow, job: Job): boolean {
+  if (standing.requestId === job.requestId) {
+    if (standing.requestDigest === job.requestDigest) return true;
+    throw new ConflictError(
+      'requestId',
+      `request id ${JSON.stringify(job.requestId)} was already used for another job; choose a new one, or send the same content`,
+    );
+  }
+  if (standing.state === 'DELETED') return false;
+  throw new ConflictError('jobId', `job ${job.jobId} exists already; delete it first, or choose another jobId`);
+}
+
+function withDueKey(job: Job): Job {
+  const due = job.schedule.kind === 'once' ? job.schedule.at : nextDueAt(job.schedule, job.createdAt);
+  return due === undefined ? job : { ...job, dueAt: due };
+}
+
+function newJob(requestId: string, request: JobRequest, now: number, ports: CreateJobPorts): Job {
+  const { schedule: asked, ...definition } = request;
+  const schedule = scheduleFrom(asked, now);
+  const name = parseFunctionArn(request.functionArn)?.name ?? '';
+  if (!isAllowedFunction(name, ports.settings.allowedFunctions)) {
+    throw new InputError([{ field: 'target.functionArn', message: notAllowed(name, ports.settings.allowedFunctions) }]);
+  }
+  const generation = ports.ids.guid();
+  return {
+    ...definition,
+    jobId: jobIdOf(requestId, request),
+    revision: 1,
+    state: 'ACTIVE',
+    generations: [{ id: generation, startedAt: now }],
+    lifeId: generation,
+    requestId,
+    requestDigest: digestOf(JSON.stringify(request)),
+    codeId: codeIdOf(request.functionArn),
+    schedule,
+    createdAt: now,
+    subscribedStates: [],
+    ...(schedule.kind === 'once' ? { expiresAt: schedule.at + ports.settings.retentionMs } : {}),
+  };
+}
+
+export function notAllowed(name: string, patterns: readonly string[]): string {
+  return `function ${JSON.stringify(name)} is not one that this deployment may call; allowed: ${patterns.join(', ')}`;
+}
+
+/** @throws InputError when the schedule names nothing after now */
+function scheduleFrom(asked: ScheduleRequest, now: number): JobSchedule {
+  switch (asked.kind) {
+    case 'immediate':
+      return { kind: 'once', at: now, timezone: 'UTC' };
+    case 'delay':
+      return {
+        kind: 'once',
+        at: now + Math.round(asked.delaySeconds * 1000),
+        delaySeconds: asked.delaySeconds,
+        timezone: 'UTC',
+      };
+    case 'expression': {
+      const { expression, timezone } = asked;
+      const parsed = parseSchedule(expression, { timezone });
+      const schedule: JobSchedule =
+        parsed.kind === 'at'
+          ? { kind: 'once', at: parsed.at, expression, timezone }
+          : { kind: 'recurring', expression, timezone, anchorAt: Math.floor(now / 1000) * 1000 };
+      if (nextDueAt(schedule, now) === undefined) {
+        const message = `${JSON.stringify(expression)} names no instant after now (${new Date(now).toISOString()}); write one that lies ahead`;
+        throw new InputError([{ field: 'schedule', message }]);
+      }
+      return schedule;
+    }
+  }
+}

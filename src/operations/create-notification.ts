@@ -1,0 +1,85 @@
+import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
+import { ConflictError, InputError, NotFoundError } from '../domain/errors';
+import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
+import { LIMITS } from '../domain/limits';
+import type { Notification } from '../domain/notification';
+import type { RunState } from '../domain/run';
+import type { Ports } from '../ports';
+import { notAllowed } from './create-job';
+
+export interface NotificationRequest {
+  jobId: string;
+  state: RunState;
+  functionArn: string;
+}
+
+/** How long the answer to a request is remembered. */
+const REQUEST_KEPT_MS = 24 * 3600_000;
+
+/**
+ * Subscribes code to a state of a job. A repeat of the same request changes nothing more and gets the same answer, even
+ * if the notification was deleted since.
+ * @throws NotFoundError when there is no such job
+ * @throws InputError when the function is not allowed, or the job has all the notifications that it may have
+ * @throws ConflictError when the request id was used for another content
+ */
+export async function createNotification(
+  requestId: string,
+  request: NotificationRequest,
+  ports: Pick<Ports, 'clock' | 'jobs' | 'notifications' | 'code' | 'control' | 'settings'>,
+): Promise<Notification> {
+  const { clock, jobs, notifications, code, control, settings } = ports;
+  const { jobId, state, functionArn } = request;
+  const notifyId = guidFrom('notification', jobId, requestId);
+  const record = `notify-create:${notifyId}`;
+  const digest = digestOf(JSON.stringify([jobId, state, functionArn]));
+
+  const answered = await control.read(record);
+  if (answered) {
+    const { digest: first, notification } = JSON.parse(answered.value) as {
+      digest: string;
+      notification: Notification;
+    };
+    if (first === digest) return notification;
+    throw new ConflictError(
+      'requestId',
+      `request id ${JSON.stringify(requestId)} was already used for another notification; choose a new one`,
+    );
+  }
+  const name = parseFunctionArn(functionArn)?.name ?? '';
+  if (!isAllowedFunction(name, settings.allowedFunctions)) {
+    throw new InputError([{ field: 'target.functionArn', message: notAllowed(name, settings.allowedFunctions) }]);
+  }
+  const [job] = await jobs.readRows([jobId]);
+  if (!job || job.state === 'DELETED') throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+  const others = (await notifications.of(jobId)).filter((other) => other.notifyId !== notifyId);
+  if (others.length >= LIMITS.notificationsPerJob) {
+    const message = `job ${jobId} has ${others.length} notifications, the most it may have; delete one first`;
+    throw new InputError([{ field: 'jobId', message }]);
+  }
+
+  const codeId = codeIdOf(functionArn);
+  await code.put({ codeId, kind: 'notification', functionArn });
+  const createdAt = clock.now();
+  const notification: Notification = { jobId, notifyId, state, functionArn, codeId, lifeId: job.lifeId, createdAt };
+  await notifications.put(notification);
+  await subscribe(notification, ports);
+  const value = JSON.stringify({ digest, notification });
+  await control.put({ name: record, value, expiresAt: createdAt + REQUEST_KEPT_MS });
+  return notification;
+}
+
+/**
+ * Puts the state into the set that the job's row carries. The row is written even when the set has the state already:
+ * whoever is taking the state out at this moment then loses his condition, and looks again.
+ */
+async function subscribe({ jobId, state, lifeId }: Notification, { jobs }: Pick<Ports, 'jobs'>) {
+  for (;;) {
+    const [row] = await jobs.readRows([jobId]);
+    if (!row || row.state === 'DELETED' || row.lifeId !== lifeId) {
+      throw new NotFoundError('jobId', `job ${JSON.stringify(jobId)} was deleted in the meantime`);
+    }
+    const subscribedStates = [...new Set([...row.subscribedStates, state])];
+    if (await jobs.update({ ...row, revision: row.revision + 1, subscribedStates }, row)) return;
+  }
+}

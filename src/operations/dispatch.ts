@@ -1,0 +1,94 @@
+import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
+import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
+import { currentGeneration, type JobRow } from '../domain/job';
+import { decideDispatch, type DispatchDecision } from '../domain/occurrences';
+import { transition, type Run } from '../domain/run';
+import type { OutgoingMessage, Ports } from '../ports';
+import { announce } from './announce';
+
+type DispatchPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings'>;
+
+/** The message that starts the first attempt of an occurrence. */
+export function firstActivation(job: JobRow, nominalAt: number): Activation {
+  const generation = currentGeneration(job)?.id ?? '';
+  return { version: 1, jobId: job.jobId, generation, origin: 'scheduled', nominalAt, dueAt: nominalAt, attempt: 1 };
+}
+
+/** `deliverAt` in epoch ms. What lies beyond the longest delay of a queue arrives early, and is sent again then. */
+export function outgoing(activation: Activation, deliverAt: number, now: number): OutgoingMessage {
+  const delayMs = Math.min(Math.max(0, deliverAt - now), LONGEST_QUEUE_DELAY_MS);
+  return { body: JSON.stringify(activation), ...(delayMs > 0 ? { delayMs } : {}) };
+}
+
+/**
+ * Decides for each of these jobs what falls due up to `untilAt`, sends it to the activation queue, records what is
+ * skipped, and only then advances the rows: a crash in between leaves the jobs due, and the run ids make the second
+ * send harmless.
+ * @returns the earliest instant at which one of them is due next
+ */
+export async function dispatchJobs(
+  jobs: readonly JobRow[],
+  untilAt: number,
+  ports: DispatchPorts,
+): Promise<number | undefined> {
+  const now = ports.clock.now();
+  const decided = jobs.flatMap((job) => {
+    const decision = decideOrNote(job, now, untilAt, ports);
+    return decision ? [{ job, decision }] : [];
+  });
+  const due = decided.filter(({ decision }) => decision.dispatch.length > 0 || decision.skip);
+  await ports.activations.send(
+    due.flatMap(({ job, decision }) =>
+      decision.dispatch.map((nominalAt) => outgoing(firstActivation(job, nominalAt), nominalAt, now)),
+    ),
+  );
+  await Promise.all(due.map(({ job, decision }) => recordAndAdvance(job, decision, now, ports)));
+  const nextDueAts = decided.flatMap(({ decision }) => decision.nextDueAt ?? []);
+  return nextDueAts.length === 0 ? undefined : nextDueAts.reduce((a, b) => Math.min(a, b));
+}
+
+/** A job that cannot even be decided must not hold up its neighbours. */
+function decideOrNote(job: JobRow, now: number, untilAt: number, ports: DispatchPorts): DispatchDecision | undefined {
+  try {
+    return decideDispatch(job, now, untilAt);
+  } catch (error) {
+    ports.journal.note('job-not-dispatched', { jobId: job.jobId, error: (error as Error).name });
+    return undefined;
+  }
+}
+
+async function recordAndAdvance(job: JobRow, decision: DispatchDecision, now: number, ports: DispatchPorts) {
+  const scheduled = decision.dispatch.map((nominalAt) =>
+    scheduledRun(firstActivation(job, nominalAt), ports.settings.retentionMs),
+  );
+  for (const run of scheduled) ports.journal.transition(run, job);
+  await announce(scheduled, job, ports);
+  if (decision.skip) await recordMisfire(job, decision.skip, now, ports);
+  await ports.jobs.update(advanced(job, decision, now, ports.settings.retentionMs), job);
+}
+
+async function recordMisfire(
+  job: JobRow,
+  skip: { nominalAt: number; alsoCovers: number },
+  now: number,
+  ports: DispatchPorts,
+) {
+  const absent = scheduledRun(firstActivation(job, skip.nominalAt), ports.settings.retentionMs);
+  const skipped = transition(absent, 'SKIPPED', now, {
+    reason: 'misfire',
+    finishedAt: now,
+    ...(skip.alsoCovers > 0 ? { alsoCovers: skip.alsoCovers } : {}),
+  });
+  let standing: Run | undefined = skipped;
+  if (await ports.runs.put(skipped)) ports.journal.transition(skipped, job);
+  else standing = await ports.runs.read(job.jobId, runIdOf(job.jobId, skip.nominalAt, 'scheduled'));
+  if (standing) await announce([standing], job, ports);
+}
+
+function advanced(job: JobRow, decision: DispatchDecision, now: number, retentionMs: number): JobRow {
+  const { dueAt: _, ...row } = job;
+  const revision = job.revision + 1;
+  if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
+  if (job.schedule.kind === 'once') return { ...row, revision };
+  return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs };
+}

@@ -1,0 +1,289 @@
+import { activationOf, runIdOf, type Activation } from '../domain/activation';
+import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
+import { decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
+import { iso } from '../domain/event';
+import type { Job } from '../domain/job';
+import { revise, type Run } from '../domain/run';
+import { parseActivation } from '../messages/activation';
+import type { Ports, ReceivedMessage } from '../ports';
+import { announce } from './announce';
+import { outgoing } from './dispatch';
+
+export type RunnerPorts = Pick<
+  Ports,
+  'clock' | 'ids' | 'random' | 'jobs' | 'runs' | 'code' | 'activations' | 'notify' | 'invoker' | 'journal' | 'settings'
+>;
+
+/** While work lasts, its lease and its message's visibility are renewed this often; both last three times as long. */
+const RENEWAL_MS = LEASE_MS / 3;
+/** How often a message may lose its write before it is left for another delivery. */
+const MOST_LOST_WRITES = 10;
+/** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
+const CONCLUSION_WAITS_MS = [50, 200, 1_000, 3_000, 5_000];
+
+/** A message that no runner can make sense of. It is left, and ends in the dead-letter queue. */
+export class UnreadableMessageError extends Error {
+  override readonly name = 'UnreadableMessageError';
+}
+
+/**
+ * The runner's part: carries the messages of one batch side by side and renews their visibility while they last.
+ * @returns the ids of the messages that have to come again; all others may be removed
+ */
+export async function runActivations(messages: readonly ReceivedMessage[], ports: RunnerPorts): Promise<string[]> {
+  const unfinished = new Map(messages.map((message) => [message.messageId, message]));
+  const finished: string[] = [];
+  const failed: string[] = [];
+  const over = new AbortController();
+  const keeping = keepHidden(unfinished, finished, over.signal, ports);
+  await Promise.all(
+    messages.map(async (message) => {
+      try {
+        await runActivation(message, ports);
+        finished.push(message.receipt);
+      } catch (error) {
+        failed.push(message.messageId);
+        const { name } = error as Error;
+        ports.journal.note('message-left', { messageId: message.messageId, receives: message.receives, error: name });
+      } finally {
+        unfinished.delete(message.messageId);
+      }
+    }),
+  );
+  over.abort();
+  await keeping;
+  return failed;
+}
+
+/** Renews the visibility of what is still at work, and removes what is done: a long neighbour must not bring it back. */
+async function keepHidden(
+  unfinished: ReadonlyMap<string, ReceivedMessage>,
+  finished: string[],
+  over: AbortSignal,
+  { clock, activations, journal }: RunnerPorts,
+) {
+  for (;;) {
+    await clock.waitUntil(clock.now() + RENEWAL_MS, over);
+    if (over.aborted) return;
+    try {
+      await activations.hide(
+        [...unfinished.values()].map(({ receipt }) => receipt),
+        LEASE_MS,
+      );
+      if (finished.length > 0) await activations.remove(finished.splice(0));
+    } catch (error) {
+      journal.note('visibility-not-renewed', { error: (error as Error).name });
+    }
+  }
+}
+
+/** One activation from its arrival to its acknowledgement. Resolves when the message may be removed; throws when it has to come again. */
+export async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Promise<void> {
+  const { clock, journal } = ports;
+  const activation = parseActivation(message.body);
+  if (!activation) throw new UnreadableMessageError(`message ${message.messageId} is no activation`);
+
+  const arrival = decideArrival(activation, clock.now());
+  if (arrival.action === 'send-again') return sendAgain(arrival, ports);
+  if (arrival.action === 'wait') await clock.waitUntil(arrival.untilAt);
+
+  const runId = runIdOf(activation.jobId, activation.nominalAt, activation.origin);
+  // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost.
+  let isRead = activation.attempt > 1;
+  let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
+  for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
+    const job = await ports.jobs.read(activation.jobId);
+    const decision = decideClaim({
+      activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
+      job,
+      run,
+      now: clock.now(),
+      retentionMs: ports.settings.retentionMs,
+    });
+    if (decision.action === 'drop' && !isRead) {
+      run = await ports.runs.read(activation.jobId, runId);
+      isRead = true;
+      if (run) continue;
+    }
+    if (await carryOut(decision, activation, job, ports)) {
+      if (decision.action === 'drop')
+        journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
+      return;
+    }
+    run = await ports.runs.read(activation.jobId, runId);
+    isRead = true;
+  }
+  throw new Error(`run ${runId} changed ${MOST_LOST_WRITES} times while it was to be claimed`);
+}
+
+/** @returns false when a write lost its condition, so that the run has to be looked at again */
+async function carryOut(
+  decision: ClaimDecision,
+  activation: Activation,
+  job: Job | undefined,
+  ports: RunnerPorts,
+): Promise<boolean> {
+  switch (decision.action) {
+    case 'drop':
+      return true;
+    case 'fence':
+      return fence(activation, ports);
+    case 'send-again':
+      // Announced before the message goes out: once that is under way, nobody sees this state of the run again.
+      if (decision.reason === 'waits-for-retry' && decision.seen) await announce([decision.seen], job, ports);
+      await sendAgain(decision, ports);
+      return true;
+    case 'repeat':
+      await announce([decision.run], job, ports);
+      return true;
+    case 'record':
+      if (!(await ports.runs.put(decision.run, decision.seen))) return false;
+      ports.journal.transition(decision.run, job);
+      await announce([decision.run], job, ports);
+      return true;
+    case 'claim':
+      if (decision.seen?.state === 'STARTED') await announce([decision.seen], job, ports);
+      if (!(await ports.runs.put(decision.run, decision.seen))) return false;
+      ports.journal.transition(decision.run, job);
+      return attempt(decision.run, job!, ports);
+  }
+}
+
+async function sendAgain(
+  again: { activation: Activation; deliverAt: number; reason: string },
+  { clock, activations }: Pick<Ports, 'clock' | 'activations'>,
+) {
+  await activations.send([outgoing(again.activation, again.deliverAt, clock.now())]);
+}
+
+/** No create came for this message within its time: from now on a late one meets a tombstone and makes a due key. */
+async function fence(activation: Activation, ports: RunnerPorts): Promise<boolean> {
+  const now = ports.clock.now();
+  return ports.jobs.put({
+    jobId: activation.jobId,
+    revision: 1,
+    state: 'DELETED',
+    generations: [],
+    lifeId: '',
+    tags: [],
+    functionArn: '',
+    codeId: '',
+    schedule: { kind: 'once', at: activation.nominalAt, timezone: 'UTC' },
+    retry: { maxAttempts: 1, backoff: { kind: 'fixed', seconds: 0 }, jitter: 'none' },
+    misfire: { policy: 'run-once', graceSeconds: 0 },
+    timeoutSeconds: 1,
+    createdAt: now,
+    subscribedStates: [],
+    expiresAt: now + ports.settings.retentionMs,
+    payload: 'null',
+  });
+}
+
+/** Calls the code and writes down what came of it. @returns false when the attempt was no longer ours to conclude */
+async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<boolean> {
+  // The subscriber of STARTED hears of it while the code works; the message is not let go before that has succeeded.
+  const announced = announce([claimed], job, ports).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const lease = { run: claimed };
+  const over = new AbortController();
+  const renewing = renewLease(lease, over.signal, ports);
+  const outcome = await call(claimed, job, ports);
+  over.abort();
+  await renewing;
+
+  const concluded = await conclude(lease.run, outcome, job, ports);
+  const announcement = await announced;
+  if (announcement) throw announcement.error;
+  if (!concluded) return false;
+  await announce([concluded], job, ports);
+  if (concluded.state === 'RELEASED' && concluded.indexDueAt === undefined) {
+    await sendAgain({ activation: activationOf(concluded), deliverAt: concluded.dueAt, reason: 'retry' }, ports);
+  }
+  return true;
+}
+
+async function call(run: Run, job: Job, { clock, code, invoker }: RunnerPorts): Promise<AttemptOutcome> {
+  const mapping = await code.read(job.codeId);
+  if (!mapping) {
+    return { kind: 'refused', reason: 'function-not-found', message: `no code is mapped to ${job.codeId}` };
+  }
+  if (clock.now() > run.leaseUntil! - RENEWAL_MS) {
+    return {
+      kind: 'held-back',
+      reason: 'runner-stalled',
+      message: 'too little of the lease was left to start the code',
+    };
+  }
+  return invoker.invoke({
+    functionArn: mapping.functionArn,
+    event: attemptEvent(run, job.payload),
+    timeoutMs: job.timeoutSeconds * 1000,
+  });
+}
+
+/** The JSON text that the code gets. The payload goes in as the text that it is: a parser would lose digits. */
+function attemptEvent(run: Run, payload: string): string {
+  const head = JSON.stringify({
+    jobId: run.jobId,
+    runId: run.runId,
+    attempt: run.attempt,
+    nominalAt: iso(run.nominalAt),
+    dueAt: iso(run.dueAt),
+  });
+  return `${head.slice(0, -1)},"payload":${payload}}`;
+}
+
+async function renewLease(lease: { run: Run }, over: AbortSignal, { clock, runs, journal }: RunnerPorts) {
+  for (;;) {
+    await clock.waitUntil(clock.now() + RENEWAL_MS, over);
+    if (over.aborted) return;
+    const renewed = revise(lease.run, { leaseUntil: clock.now() + LEASE_MS });
+    try {
+      if (!(await runs.put(renewed, lease.run))) return;
+      lease.run = renewed;
+    } catch (error) {
+      journal.note('lease-not-renewed', { jobId: renewed.jobId, runId: renewed.runId, error: (error as Error).name });
+    }
+  }
+}
+
+/**
+ * Writes the conclusion of an attempt, again and again if the store fails: the work is done.
+ * @returns undefined when another took the run over in the meantime, so that this result comes too late
+ */
+async function conclude(held: Run, outcome: AttemptOutcome, job: Job, ports: RunnerPorts): Promise<Run | undefined> {
+  const { clock, random, runs, journal } = ports;
+  const chance = random.next();
+  let seen = held;
+  for (let tries = 0; ; tries++) {
+    const next = decideAfterAttempt({ run: seen, outcome, retry: job.retry, now: clock.now(), chance });
+    try {
+      if (await runs.put(next, seen)) {
+        journal.transition(next, job);
+        return next;
+      }
+      const standing = await runs.read(held.jobId, held.runId);
+      // The same sequence means the same attempt: only its lease was renewed, by a write whose answer was lost.
+      if (standing?.sequence === held.sequence) {
+        seen = standing;
+        continue;
+      }
+      if (standing?.sequence === next.sequence && isSameConclusion(standing, next)) return standing;
+      journal.note('late-result-dropped', { jobId: held.jobId, runId: held.runId, attempt: held.attempt });
+      return undefined;
+    } catch (error) {
+      const waitMs = CONCLUSION_WAITS_MS[tries];
+      if (waitMs === undefined) throw error;
+      await clock.waitUntil(clock.now() + waitMs);
+    }
+  }
+}
+
+/** Our own write, whose answer was lost. */
+function isSameConclusion(standing: Run, written: Run): boolean {
+  return (
+    standing.state === written.state && standing.startedAt === written.startedAt && standing.attempt === written.attempt
+  );
+}

@@ -1,0 +1,165 @@
+import { activationOf, runIdOf, scheduledRun, type Activation } from '../domain/activation';
+import { afterLease, holdsLease } from '../domain/claim';
+import { failed } from '../domain/conclude';
+import { decideLoopStart, decideNextTick, HORIZON_MS, TICK_MARGIN_MS } from '../domain/loop';
+import { isFinal, revise, type Run } from '../domain/run';
+import type { Page, Ports } from '../ports';
+import { parseActivation } from '../messages/activation';
+import { announce } from './announce';
+import { dispatchJobs, outgoing } from './dispatch';
+
+/** What a loop hands from tick to tick. Instants are epoch ms. */
+export interface TickInput {
+  loopStartedAt: number;
+  /** the first tick of its loop */
+  isFirst: boolean;
+}
+
+export type TickResult = { done: true; reason: string } | { done: false; wakeAt: number; reason: string };
+
+const NEWEST_LOOP = 'newest-loop';
+const NEWEST_LOOP_KEPT_MS = 3_600_000;
+const PAGE_ITEMS = 500;
+const ROWS_AT_ONCE = 100;
+/** An activation that came back from the dead-letter queue so often is given up. */
+const MOST_RETURNS = 3;
+/** Messages taken from the dead-letter queue in one tick, so that a flood does not hold up what is due. */
+const MOST_REDRIVEN = 1_000;
+
+/**
+ * One invocation of the scheduler: dispatches what falls due, and says when to come back, or that this loop is over.
+ * It reads what is due, never what is stored. Ticks may be late, doubled or overlap: claims decide.
+ */
+export async function tick(input: TickInput, ports: Ports): Promise<TickResult> {
+  const { clock, settings } = ports;
+  const { loopStartedAt, isFirst } = input;
+  const ended = decideLoopStart({
+    now: clock.now(),
+    loopStartedAt,
+    newestLoopStartedAt: isFirst ? undefined : await newestLoopStartedAt(ports),
+  });
+  if (ended) return { done: true, reason: ended.reason };
+  if (isFirst) await redriveDeadActivations(ports);
+
+  const startedAt = clock.now();
+  const found = await findDue(startedAt + HORIZON_MS, ports);
+  const dispatchUntil = startedAt + settings.tickSeconds * 1000 + TICK_MARGIN_MS;
+  const nextDueAt = await dispatchFound(found, dispatchUntil, ports);
+
+  const next = decideNextTick({ now: clock.now(), loopStartedAt, nextDueAt, tickSeconds: settings.tickSeconds });
+  if (next.action === 'end') {
+    const rest = found.filter(({ dueAt }) => dueAt > dispatchUntil);
+    await dispatchFound(rest, startedAt + HORIZON_MS, ports);
+    return { done: true, reason: next.reason };
+  }
+  if (isFirst) await writeNewestLoop(loopStartedAt, ports);
+  return { done: false, wakeAt: next.wakeAt, reason: next.reason };
+}
+
+type Found = { jobId: string; runId?: string; dueAt: number };
+
+async function findDue(until: number, ports: Ports): Promise<Found[]> {
+  const shards = Array.from({ length: ports.settings.shards }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.flatMap((shard) => [
+      allPages((page) => ports.jobs.due({ shard, until, ...page })),
+      allPages((page) => ports.runs.due({ shard, until, ...page })),
+    ]),
+  );
+  return pages.flat();
+}
+
+async function allPages(read: (page: { limit: number; cursor?: string }) => Promise<Page<Found>>): Promise<Found[]> {
+  const all: Found[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read({ limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) });
+    all.push(...page.items);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return all;
+}
+
+/** @returns the earliest instant among what was found, or follows from it, that lies beyond `untilAt` */
+async function dispatchFound(found: readonly Found[], untilAt: number, ports: Ports): Promise<number | undefined> {
+  const nextDueAts: number[] = found.filter(({ dueAt }) => dueAt > untilAt).map(({ dueAt }) => dueAt);
+  const due = found.filter(({ dueAt }) => dueAt <= untilAt);
+  const jobs = due.filter(({ runId }) => runId === undefined);
+  const runs = due.filter(({ runId }) => runId !== undefined);
+  for (const some of chunks(jobs, ROWS_AT_ONCE)) {
+    const rows = await ports.jobs.readRows(some.map(({ jobId }) => jobId));
+    const next = await dispatchJobs(rows, untilAt, ports);
+    if (next !== undefined) nextDueAts.push(next);
+  }
+  for (const some of chunks(runs, ROWS_AT_ONCE)) await dispatchRuns(some, untilAt, ports);
+  return nextDueAts.length === 0 ? undefined : nextDueAts.reduce((a, b) => Math.min(a, b));
+}
+
+/** Runs that wait longer than a queue can delay: send first, then take them out of the index. */
+async function dispatchRuns(found: readonly Found[], untilAt: number, ports: Ports) {
+  const rows = await Promise.all(found.map(({ jobId, runId }) => ports.runs.read(jobId, runId!)));
+  const due = rows.filter(
+    (run): run is Run => run?.state === 'RELEASED' && run.indexDueAt !== undefined && run.indexDueAt <= untilAt,
+  );
+  const now = ports.clock.now();
+  await ports.activations.send(due.map((run) => outgoing(activationOf(run), run.dueAt, now)));
+  await Promise.all(due.map((run) => ports.runs.put(revise(run, { indexDueAt: undefined }), run)));
+}
+
+async function newestLoopStartedAt(ports: Ports): Promise<number | undefined> {
+  const entry = await ports.control.read(NEWEST_LOOP);
+  return entry && Number(entry.value);
+}
+
+async function writeNewestLoop(loopStartedAt: number, ports: Ports) {
+  for (;;) {
+    const seen = await ports.control.read(NEWEST_LOOP);
+    if (seen && Number(seen.value) >= loopStartedAt) return;
+    const expiresAt = ports.clock.now() + NEWEST_LOOP_KEPT_MS;
+    if (await ports.control.put({ name: NEWEST_LOOP, value: String(loopStartedAt), expiresAt }, seen)) return;
+  }
+}
+
+/** What lies in the dead-letter queue is sent again as new messages; what came back too often ends as FAILED. */
+async function redriveDeadActivations(ports: Ports) {
+  for (let taken = 0; taken < MOST_REDRIVEN;) {
+    const messages = await ports.deadActivations.receive(10);
+    if (messages.length === 0) return;
+    taken += messages.length;
+    const parsed = messages.map((message) => ({ message, activation: parseActivation(message.body) }));
+    // What cannot be parsed stays: it is hidden for a while and lies there for a person to look at.
+    const known = parsed.filter(({ activation }) => activation !== undefined);
+    const again = known.filter(({ activation }) => (activation!.returns ?? 0) < MOST_RETURNS);
+    const now = ports.clock.now();
+    await ports.activations.send(
+      again.map(({ activation }) =>
+        outgoing({ ...activation!, returns: (activation!.returns ?? 0) + 1 }, activation!.dueAt, now),
+      ),
+    );
+    await Promise.all(known.filter((one) => !again.includes(one)).map(({ activation }) => giveUp(activation!, ports)));
+    await ports.deadActivations.remove(known.map(({ message }) => message.receipt));
+    if (known.length > 0) ports.journal.note('dead-letters-sent-again', { count: known.length });
+  }
+}
+
+async function giveUp(activation: Activation, ports: Ports) {
+  const { jobId, nominalAt, origin } = activation;
+  const job = (await ports.jobs.readRows([jobId]))[0];
+  for (;;) {
+    const seen = await ports.runs.read(jobId, runIdOf(jobId, nominalAt, origin));
+    if (seen && isFinal(seen.state)) return announce([seen], job, ports);
+    const now = ports.clock.now();
+    if (seen && holdsLease(seen, now)) {
+      return ports.activations.send([outgoing(activation, afterLease(seen), now)]);
+    }
+    const error = { type: 'Undeliverable', message: `no runner took this run in ${MOST_RETURNS + 1} rounds` };
+    const over = failed(seen ?? scheduledRun(activation, ports.settings.retentionMs), now, 'undeliverable', error);
+    if (!(await ports.runs.put(over, seen))) continue;
+    ports.journal.transition(over, job);
+    return announce([over], job, ports);
+  }
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
