@@ -10,8 +10,8 @@ export interface Activation {
   nominalAt: number;
   /** the earliest start of the attempt */
   dueAt: number;
-  /** the attempt that it asks for: 1 means that the run most likely has no row yet */
-  attempt: number;
+  /** the sequence that the run had when this was sent: 1 means that it most likely has no row yet */
+  sequence: number;
   /** since when this message is sent again because the job's row is not there yet */
   waitingSince?: number;
   /** times that it came back from the dead-letter queue */
@@ -49,6 +49,6 @@ export function scheduledRun(activation: Activation, retentionMs: number): Run {
 
 /** The message that asks for the next attempt of a run that waits. */
 export function activationOf(run: Run): Activation {
-  const { jobId, generation, origin, nominalAt, dueAt, attempt } = run;
-  return { version: 1, jobId, generation, origin, nominalAt, dueAt, attempt: attempt + 1 };
+  const { jobId, generation, origin, nominalAt, dueAt, sequence } = run;
+  return { version: 1, jobId, generation, origin, nominalAt, dueAt, sequence };
 }

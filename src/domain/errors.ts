@@ -33,3 +33,11 @@ export class ConflictError extends Error {
     this.field = field;
   }
 }
+
+/** A message that nobody can make sense of. It is left, and ends in the dead-letter queue. */
+export class UnreadableMessageError extends Error {
+  override readonly name = 'UnreadableMessageError';
+}
+
+/** An InputError whose first cause is a payload above its limit. */
+export class PayloadTooLargeError extends InputError {}

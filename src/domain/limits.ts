@@ -3,6 +3,8 @@ export const LIMITS = {
   payloadBytes: 256 * 1024,
   /** a request's or message's whole text: a payload, escaped, and the rest of the job */
   bodyBytes: 1024 * 1024,
+  /** objects and arrays inside one another; what gets the payload may read it by recursion */
+  jsonDepth: 500,
   nameCharacters: 256,
   tags: 20,
   tagCharacters: 64,

@@ -1,6 +1,6 @@
 import type { JobRow, JobSchedule } from './job';
 import { misfiresToRun } from './misfire';
-import { nextOccurrence, occurrencesBetween, parseSchedule, type Schedule } from './schedule';
+import { nextOccurrence, occurrencesBetween, parseSchedule, previousOccurrence, type Schedule } from './schedule';
 
 /** A tick dispatches at most so many occurrences of one job; the job stays due for the rest. */
 const MOST_DISPATCHED = 500;
@@ -47,21 +47,36 @@ export function decideDispatch(job: JobRow, now: number, untilAt: number): Dispa
   if (dueAt > untilAt) return { dispatch: [], nextDueAt: dueAt, reason: 'not-yet-due' };
   if (schedule.kind === 'once') return { dispatch: [schedule.at], reason: 'due' };
 
-  const between = (afterAt: number, upTo: number, limit: number) =>
-    occurrencesBetween(scheduleOf(schedule), afterAt, upTo, limit, { anchorAt: schedule.anchorAt });
-  const missedBefore = now - job.misfire.graceSeconds * 1000;
-  const missed = dueAt < missedBefore ? between(dueAt - 1, missedBefore - 1, MOST_COUNTED) : [];
-  const stillRun = missed.slice(missed.length - Math.min(missed.length, misfiresToRun(job.misfire.policy)));
-  const skipped = missed.slice(0, missed.length - stillRun.length);
-  const lastMissed = missed.length === MOST_COUNTED ? missedBefore - 1 : (missed.at(-1) ?? dueAt - 1);
-  const onTime = between(lastMissed, untilAt, MOST_DISPATCHED);
-  const next = nextDueAt(schedule, onTime.length === MOST_DISPATCHED ? onTime.at(-1)! : Math.max(untilAt, lastMissed));
-  const latestSkipped = skipped.at(-1);
+  const parsedSchedule = scheduleOf(schedule);
+  const grid = { anchorAt: schedule.anchorAt };
+  const missedBefore = Math.max(dueAt, now - job.misfire.graceSeconds * 1000);
+  const stillRun: number[] = [];
+  const latestBefore = (at: number) => {
+    const previous = previousOccurrence(parsedSchedule, at, grid);
+    return previous !== undefined && previous >= dueAt ? previous : undefined;
+  };
+  let latestSkipped = latestBefore(missedBefore);
+  while (latestSkipped !== undefined && stillRun.length < misfiresToRun(job.misfire.policy)) {
+    stillRun.unshift(latestSkipped);
+    latestSkipped = latestBefore(latestSkipped);
+  }
+  const skipped =
+    latestSkipped === undefined
+      ? 0
+      : occurrencesBetween(parsedSchedule, dueAt - 1, latestSkipped, MOST_COUNTED, grid).length;
+  const onTime = occurrencesBetween(parsedSchedule, missedBefore - 1, untilAt, MOST_DISPATCHED, grid);
+  const next = nextDueAt(
+    schedule,
+    onTime.length === MOST_DISPATCHED ? onTime.at(-1)! : Math.max(untilAt, missedBefore - 1),
+  );
   return {
     dispatch: [...stillRun, ...onTime],
-    ...(latestSkipped === undefined ? {} : { skip: { nominalAt: latestSkipped, alsoCovers: skipped.length - 1 } }),
+    ...(latestSkipped === undefined ? {} : { skip: { nominalAt: latestSkipped, alsoCovers: skipped - 1 } }),
     ...(next === undefined ? {} : { nextDueAt: next }),
-    reason: missed.length > 0 ? `misfire: ${missed.length} missed, policy ${job.misfire.policy}` : 'due',
+    reason:
+      stillRun.length + skipped > 0
+        ? `misfire: ${stillRun.length + skipped} missed, policy ${job.misfire.policy}`
+        : 'due',
   };
 }
 

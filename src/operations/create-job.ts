@@ -1,3 +1,4 @@
+import { scheduledRun } from '../domain/activation';
 import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
 import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
 import { ConflictError, InputError } from '../domain/errors';
@@ -7,7 +8,7 @@ import type { JobRequest, ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
 import { nextDueAt } from '../domain/occurrences';
 import { parseSchedule } from '../domain/schedule';
-import type { Ports } from '../ports';
+import type { Ports, Settings } from '../ports';
 import { removeNotifications } from './delete-notification';
 import { dispatchJobs, firstActivation, outgoing } from './dispatch';
 
@@ -35,20 +36,21 @@ export async function createJob(requestId: string, request: JobRequest, ports: C
   await ports.code.put({ codeId: job.codeId, kind: 'job', functionArn: job.functionArn });
 
   if (standing) return replaceTombstone(job, standing, ports);
-  const goesStraight = job.schedule.kind === 'once' && job.schedule.at - now <= LONGEST_QUEUE_DELAY_MS;
-  if (goesStraight) {
-    // The message first: a crash leaves a message without a row, never a job without its message.
-    const at = (job.schedule as { at: number }).at;
-    await ports.activations.send([outgoing(firstActivation(job, at), at, now)]);
-  }
-  const written = goesStraight ? job : withDueKey(job);
+  const straight =
+    job.schedule.kind === 'once' && job.schedule.at - now <= LONGEST_QUEUE_DELAY_MS
+      ? firstActivation(job, job.schedule.at)
+      : undefined;
+  // The message first: a crash leaves a message without a row, never a job without its message.
+  if (straight) await ports.activations.send([outgoing(straight, straight.dueAt, now)]);
+  const written = straight ? job : withDueKey(job);
   if (!(await ports.jobs.put(written))) {
     // Somebody was faster: another create of the same id, or the fence of a message that waited too long for its row.
     const other = await ports.jobs.read(job.jobId);
     if (other && isRepeat(other, job)) return other;
     return replaceTombstone(job, other, ports);
   }
-  if (!goesStraight) await dispatchJobs([written], now + HORIZON_MS, ports);
+  if (straight) ports.journal.transition(scheduledRun(straight, ports.settings.retentionMs), written);
+  else await dispatchJobs([written], now + HORIZON_MS, ports);
   return written;
 }
 
@@ -84,10 +86,7 @@ function withDueKey(job: Job): Job {
 function newJob(requestId: string, request: JobRequest, now: number, ports: CreateJobPorts): Job {
   const { schedule: asked, ...definition } = request;
   const schedule = scheduleFrom(asked, now);
-  const name = parseFunctionArn(request.functionArn)?.name ?? '';
-  if (!isAllowedFunction(name, ports.settings.allowedFunctions)) {
-    throw new InputError([{ field: 'target.functionArn', message: notAllowed(name, ports.settings.allowedFunctions) }]);
-  }
+  refuseForbidden(request.functionArn, ports.settings);
   const generation = ports.ids.guid();
   return {
     ...definition,
@@ -106,8 +105,21 @@ function newJob(requestId: string, request: JobRequest, now: number, ports: Crea
   };
 }
 
-export function notAllowed(name: string, patterns: readonly string[]): string {
-  return `function ${JSON.stringify(name)} is not one that this deployment may call; allowed: ${patterns.join(', ')}`;
+/**
+ * What creating this job would refuse whatever else there is.
+ * @throws InputError when the function is not allowed or the schedule names nothing more
+ */
+export function checkJobRequest(request: JobRequest, { clock, settings }: Pick<Ports, 'clock' | 'settings'>): void {
+  scheduleFrom(request.schedule, clock.now());
+  refuseForbidden(request.functionArn, settings);
+}
+
+/** @throws InputError when this deployment may not call the function */
+export function refuseForbidden(functionArn: string, { allowedFunctions }: Settings): void {
+  const name = parseFunctionArn(functionArn)?.name ?? '';
+  if (isAllowedFunction(name, allowedFunctions)) return;
+  const message = `function ${JSON.stringify(name)} is not one that this deployment may call; allowed: ${allowedFunctions.join(', ')}`;
+  throw new InputError([{ field: 'target.functionArn', message }]);
 }
 
 /** @throws InputError when the schedule names nothing after now */

@@ -1,11 +1,10 @@
-import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
 import { ConflictError, InputError, NotFoundError } from '../domain/errors';
 import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
 import { LIMITS } from '../domain/limits';
 import type { Notification } from '../domain/notification';
 import type { RunState } from '../domain/run';
 import type { Ports } from '../ports';
-import { notAllowed } from './create-job';
+import { refuseForbidden } from './create-job';
 
 export interface NotificationRequest {
   jobId: string;
@@ -46,10 +45,7 @@ export async function createNotification(
       `request id ${JSON.stringify(requestId)} was already used for another notification; choose a new one`,
     );
   }
-  const name = parseFunctionArn(functionArn)?.name ?? '';
-  if (!isAllowedFunction(name, settings.allowedFunctions)) {
-    throw new InputError([{ field: 'target.functionArn', message: notAllowed(name, settings.allowedFunctions) }]);
-  }
+  refuseForbidden(functionArn, settings);
   const [job] = await jobs.readRows([jobId]);
   if (!job || job.state === 'DELETED') throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
   const others = (await notifications.of(jobId)).filter((other) => other.notifyId !== notifyId);

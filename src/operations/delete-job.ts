@@ -6,6 +6,8 @@ import { dispatchJobs } from './dispatch';
 /** What falls due so soon counts as due already when a job is changed: its message may be under way. */
 const ALREADY_DUE_MS = 2_000;
 
+type NotificationDeleter = { commands: Pick<Ports['commands'], 'notify-delete'> };
+
 /**
  * Leaves a tombstone: the job starts no new run from now on, and what waits is recorded as SKIPPED or CANCELLED. Its
  * notifications are removed by the notification deleter, which gets the same request. Deleting twice is deleting once.
@@ -14,7 +16,8 @@ const ALREADY_DUE_MS = 2_000;
 export async function deleteJob(
   requestId: string,
   jobId: string,
-  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings' | 'commands'>,
+  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings'> &
+    NotificationDeleter,
 ): Promise<void> {
   const { clock, jobs, settings } = ports;
   for (;;) {
@@ -43,7 +46,7 @@ export async function deleteJob(
 }
 
 /** The notification deleter gets the request too. `lifeId` keeps it from those of a new job of the same id. */
-async function forgetNotifications(requestId: string, row: JobRow, { commands }: Pick<Ports, 'commands'>) {
+async function forgetNotifications(requestId: string, row: JobRow, { commands }: NotificationDeleter) {
   if (row.subscribedStates.length === 0) return;
   const command = { version: 1, requestId, jobId: row.jobId, lifeId: row.lifeId };
   await commands['notify-delete'].send([{ body: JSON.stringify(command) }]);

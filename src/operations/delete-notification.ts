@@ -1,6 +1,5 @@
 import { NotFoundError } from '../domain/errors';
 import type { Notification } from '../domain/notification';
-import type { RunState } from '../domain/run';
 import type { Ports } from '../ports';
 
 type DeletePorts = Pick<Ports, 'jobs' | 'notifications'>;
@@ -15,40 +14,46 @@ export async function deleteNotification(jobId: string, notifyId: string, ports:
     throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
   }
   const all = await ports.notifications.of(jobId);
-  await remove(
-    all.filter((notification) => notification.notifyId === notifyId),
-    ports,
-  );
+  const gone = all.filter((notification) => notification.notifyId === notifyId);
+  await remove(jobId, row.lifeId, gone, ports);
 }
 
-/** Removes all notifications of one life of a job. @returns their ids */
-export async function removeNotifications(jobId: string, lifeId: string, ports: DeletePorts): Promise<string[]> {
-  const all = (await ports.notifications.of(jobId)).filter((notification) => notification.lifeId === lifeId);
-  await remove(all, ports);
-  return all.map(({ notifyId }) => notifyId);
+/** The notifications of one life of a job. */
+export async function notificationsOf(
+  jobId: string,
+  lifeId: string,
+  { notifications }: Pick<Ports, 'notifications'>,
+): Promise<Notification[]> {
+  return (await notifications.of(jobId)).filter((notification) => notification.lifeId === lifeId);
 }
 
-async function remove(gone: readonly Notification[], ports: DeletePorts) {
+/** Removes the notifications of one life of a job, or, given `only`, those of them with these ids. */
+export async function removeNotifications(
+  jobId: string,
+  lifeId: string,
+  ports: DeletePorts,
+  only?: ReadonlySet<string>,
+): Promise<void> {
+  const all = await notificationsOf(jobId, lifeId, ports);
+  await remove(jobId, lifeId, only ? all.filter(({ notifyId }) => only.has(notifyId)) : all, ports);
+}
+
+async function remove(jobId: string, lifeId: string, gone: readonly Notification[], ports: DeletePorts) {
   await Promise.all(gone.map((notification) => ports.notifications.remove(notification)));
-  const [first] = gone;
-  if (first) await unsubscribe(first.jobId, first.lifeId, new Set(gone.map(({ state }) => state)), ports);
+  // Also where nothing was left to remove: the process that did may have died before it came here.
+  await unsubscribe(jobId, lifeId, ports);
 }
 
 /**
  * Takes the states that nobody wants to hear of any more out of the set that the job's row carries. The notifications are
  * read after the row, so that one created in between makes this write lose its condition.
  */
-async function unsubscribe(
-  jobId: string,
-  lifeId: string,
-  states: ReadonlySet<RunState>,
-  { jobs, notifications }: DeletePorts,
-) {
+async function unsubscribe(jobId: string, lifeId: string, { jobs, notifications }: DeletePorts) {
   for (;;) {
     const [row] = await jobs.readRows([jobId]);
-    if (!row || row.state === 'DELETED' || row.lifeId !== lifeId) return;
+    if (!row || row.state === 'DELETED' || row.lifeId !== lifeId || row.subscribedStates.length === 0) return;
     const wanted = new Set((await notifications.of(jobId)).map(({ state }) => state));
-    const subscribedStates = row.subscribedStates.filter((state) => wanted.has(state) || !states.has(state));
+    const subscribedStates = row.subscribedStates.filter((state) => wanted.has(state));
     if (subscribedStates.length === row.subscribedStates.length) return;
     if (await jobs.update({ ...row, revision: row.revision + 1, subscribedStates }, row)) return;
   }

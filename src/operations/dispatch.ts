@@ -11,7 +11,7 @@ type DispatchPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'no
 /** The message that starts the first attempt of an occurrence. */
 export function firstActivation(job: JobRow, nominalAt: number): Activation {
   const generation = currentGeneration(job)?.id ?? '';
-  return { version: 1, jobId: job.jobId, generation, origin: 'scheduled', nominalAt, dueAt: nominalAt, attempt: 1 };
+  return { version: 1, jobId: job.jobId, generation, origin: 'scheduled', nominalAt, dueAt: nominalAt, sequence: 1 };
 }
 
 /** `deliverAt` in epoch ms. What lies beyond the longest delay of a queue arrives early, and is sent again then. */

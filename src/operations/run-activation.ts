@@ -1,6 +1,7 @@
 import { activationOf, runIdOf, type Activation } from '../domain/activation';
 import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
 import { decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
+import { UnreadableMessageError } from '../domain/errors';
 import { iso } from '../domain/event';
 import type { Job } from '../domain/job';
 import { revise, type Run } from '../domain/run';
@@ -20,11 +21,6 @@ const RENEWAL_MS = LEASE_MS / 3;
 const MOST_LOST_WRITES = 10;
 /** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
 const CONCLUSION_WAITS_MS = [50, 200, 1_000, 3_000, 5_000];
-
-/** A message that no runner can make sense of. It is left, and ends in the dead-letter queue. */
-export class UnreadableMessageError extends Error {
-  override readonly name = 'UnreadableMessageError';
-}
 
 /**
  * The runner's part: carries the messages of one batch side by side and renews their visibility while they last.
@@ -89,7 +85,7 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
 
   const runId = runIdOf(activation.jobId, activation.nominalAt, activation.origin);
   // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost.
-  let isRead = activation.attempt > 1;
+  let isRead = activation.sequence > 1;
   let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
@@ -130,7 +126,7 @@ async function carryOut(
       return fence(activation, ports);
     case 'send-again':
       // Announced before the message goes out: once that is under way, nobody sees this state of the run again.
-      if (decision.reason === 'waits-for-retry' && decision.seen) await announce([decision.seen], job, ports);
+      if (decision.seen && isNews(decision.seen, activation)) await announce([decision.seen], job, ports);
       await sendAgain(decision, ports);
       return true;
     case 'repeat':
@@ -142,11 +138,19 @@ async function carryOut(
       await announce([decision.run], job, ports);
       return true;
     case 'claim':
-      if (decision.seen?.state === 'STARTED') await announce([decision.seen], job, ports);
+      if (decision.seen && isNews(decision.seen, activation)) await announce([decision.seen], job, ports);
       if (!(await ports.runs.put(decision.run, decision.seen))) return false;
       ports.journal.transition(decision.run, job);
       return attempt(decision.run, job!, ports);
   }
+}
+
+/**
+ * May this state of the run never have been announced? A retry's message goes out after its RELEASED was announced, so that
+ * only what the message does not know of is in doubt, and an attempt whose runner died.
+ */
+function isNews(seen: Run, activation: Activation): boolean {
+  return seen.state === 'STARTED' || seen.sequence > activation.sequence;
 }
 
 async function sendAgain(

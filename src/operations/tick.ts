@@ -8,6 +8,11 @@ import { parseActivation } from '../messages/activation';
 import { announce } from './announce';
 import { dispatchJobs, outgoing } from './dispatch';
 
+export type TickPorts = Pick<
+  Ports,
+  'clock' | 'jobs' | 'runs' | 'control' | 'activations' | 'deadActivations' | 'notify' | 'journal' | 'settings'
+>;
+
 /** What a loop hands from tick to tick. Instants are epoch ms. */
 export interface TickInput {
   loopStartedAt: number;
@@ -30,7 +35,7 @@ const MOST_REDRIVEN = 1_000;
  * One invocation of the scheduler: dispatches what falls due, and says when to come back, or that this loop is over.
  * It reads what is due, never what is stored. Ticks may be late, doubled or overlap: claims decide.
  */
-export async function tick(input: TickInput, ports: Ports): Promise<TickResult> {
+export async function tick(input: TickInput, ports: TickPorts): Promise<TickResult> {
   const { clock, settings } = ports;
   const { loopStartedAt, isFirst } = input;
   const ended = decideLoopStart({
@@ -58,7 +63,7 @@ export async function tick(input: TickInput, ports: Ports): Promise<TickResult> 
 
 type Found = { jobId: string; runId?: string; dueAt: number };
 
-async function findDue(until: number, ports: Ports): Promise<Found[]> {
+async function findDue(until: number, ports: TickPorts): Promise<Found[]> {
   const shards = Array.from({ length: ports.settings.shards }, (_, shard) => shard);
   const pages = await Promise.all(
     shards.flatMap((shard) => [
@@ -81,7 +86,7 @@ async function allPages(read: (page: { limit: number; cursor?: string }) => Prom
 }
 
 /** @returns the earliest instant among what was found, or follows from it, that lies beyond `untilAt` */
-async function dispatchFound(found: readonly Found[], untilAt: number, ports: Ports): Promise<number | undefined> {
+async function dispatchFound(found: readonly Found[], untilAt: number, ports: TickPorts): Promise<number | undefined> {
   const nextDueAts: number[] = found.filter(({ dueAt }) => dueAt > untilAt).map(({ dueAt }) => dueAt);
   const due = found.filter(({ dueAt }) => dueAt <= untilAt);
   const jobs = due.filter(({ runId }) => runId === undefined);
@@ -96,7 +101,7 @@ async function dispatchFound(found: readonly Found[], untilAt: number, ports: Po
 }
 
 /** Runs that wait longer than a queue can delay: send first, then take them out of the index. */
-async function dispatchRuns(found: readonly Found[], untilAt: number, ports: Ports) {
+async function dispatchRuns(found: readonly Found[], untilAt: number, ports: TickPorts) {
   const rows = await Promise.all(found.map(({ jobId, runId }) => ports.runs.read(jobId, runId!)));
   const due = rows.filter(
     (run): run is Run => run?.state === 'RELEASED' && run.indexDueAt !== undefined && run.indexDueAt <= untilAt,
@@ -106,12 +111,12 @@ async function dispatchRuns(found: readonly Found[], untilAt: number, ports: Por
   await Promise.all(due.map((run) => ports.runs.put(revise(run, { indexDueAt: undefined }), run)));
 }
 
-async function newestLoopStartedAt(ports: Ports): Promise<number | undefined> {
+async function newestLoopStartedAt(ports: TickPorts): Promise<number | undefined> {
   const entry = await ports.control.read(NEWEST_LOOP);
   return entry && Number(entry.value);
 }
 
-async function writeNewestLoop(loopStartedAt: number, ports: Ports) {
+async function writeNewestLoop(loopStartedAt: number, ports: TickPorts) {
   for (;;) {
     const seen = await ports.control.read(NEWEST_LOOP);
     if (seen && Number(seen.value) >= loopStartedAt) return;
@@ -121,7 +126,7 @@ async function writeNewestLoop(loopStartedAt: number, ports: Ports) {
 }
 
 /** What lies in the dead-letter queue is sent again as new messages; what came back too often ends as FAILED. */
-async function redriveDeadActivations(ports: Ports) {
+async function redriveDeadActivations(ports: TickPorts) {
   for (let taken = 0; taken < MOST_REDRIVEN;) {
     const messages = await ports.deadActivations.receive(10);
     if (messages.length === 0) return;
@@ -142,7 +147,7 @@ async function redriveDeadActivations(ports: Ports) {
   }
 }
 
-async function giveUp(activation: Activation, ports: Ports) {
+async function giveUp(activation: Activation, ports: TickPorts) {
   const { jobId, nominalAt, origin } = activation;
   const job = (await ports.jobs.readRows([jobId]))[0];
   for (;;) {

@@ -1,1 +1,9 @@
 export * from './types';
+export type { AtSchedule, CronSchedule, RateSchedule, Schedule } from './schedule';
+export { LONGEST_EXPRESSION, parseSchedule, type ScheduleOptions } from './parse';
+export { nextOccurrence, occurrencesBetween, previousOccurrence, type Grid } from './occurrence';
+export { skippedBetween, type RepeatedOccurrence, type SkippedOccurrence } from './dst-changes';
+export { describeSchedule } from './describe';
+export { previewSchedule, type Preview, type PreviewRequest } from './preview';
+export { checkTimezone } from './timezone-name';
+export { toLocalText } from './zone';

@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { TransactionFlags, open, type Database as Table, type RootDatabase } from 'lmdb';
+import { DataFolderUnusableError, holdFolder, type FolderHold } from './data-folder';
+
+export { DataFolderInUseError, DataFolderUnusableError } from './data-folder';
+
+/** The layout of what the tables hold. A change that older code cannot read gets the next number. */
+const FORMAT = 1;
+
+/** The folder holds a store that this version does not know. */
+export class UnknownStoreFormatError extends Error {
+  override readonly name = 'UnknownStoreFormatError';
+
+  constructor(directory: string, found: string) {
+    super(
+      `The store in ${directory} has format ${found}, and this version reads format ${FORMAT} only. ` +
+        'Use the version that wrote it, or start on another folder (--data DIR).',
+    );
+  }
+}
+
+export interface DatabaseOptions {
+  /**
+   * Whether the store stays sound when the machine, and not just the process, stops. Default true; without it everything but that
+   * holds, and commits are far cheaper: for tests and for measuring.
+   */
+  survivesPowerLoss?: boolean;
+}
+
+/** Text under an ordered key. */
+export type TextTable = Table<string, Key>;
+export type Key = string | (string | number)[];
+
+interface Change {
+  apply: () => unknown;
+  resolve: (outcome: never) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * The embedded store: tables of text under ordered keys, held by one process. What a process was told is written survives its kill -9.
+ */
+export class Database {
+  readonly directory: string;
+  readonly #root: RootDatabase<string, string>;
+  readonly #hold: FolderHold;
+  readonly #survivesPowerLoss: boolean;
+  readonly #tables = new Map<string, TextTable>();
+  #pending: Change[] = [];
+  #committing: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(root: RootDatabase<string, string>, hold: FolderHold, survivesPowerLoss: boolean) {
+    this.directory = hold.directory;
+    this.#root = root;
+    this.#hold = hold;
+    this.#survivesPowerLoss = survivesPowerLoss;
+  }
+
+  table(name: string): TextTable {
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const table = this.#root.openDB<string, Key>(name, { encoding: 'string' });
+    this.#tables.set(name, table);
+    return table;
+  }
+
+  /**
+   * Runs `apply` inside the next commit and answers what it returned once that is written. All that is asked for meanwhile
+   * shares one commit, one after the other: each sees what those before it wrote.
+   * `apply` must check every condition before its first write: what it wrote before it threw would stay (lmdb does not roll back).
+   */
+  change<T>(apply: () => T): Promise<T> {
+    if (this.#closed !== undefined) return Promise.reject(new Error(`The store in ${this.directory} is closed`));
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ apply, resolve, reject });
+      this.#committing ??= this.#commitPending();
+    });
+  }
+
+  /** Whether something that was asked for is still to be written. */
+  get isBusy(): boolean {
+    return this.#committing !== undefined;
+  }
+
+  /** Writes what was asked for so far and lets go of the folder. Calling it again is no error. */
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      await this.#committing;
+      await this.#root.close();
+      await this.#hold.release();
+    })();
+    return this.#closed;
+  }
+
+  async #commitPending(): Promise<void> {
+    // The rest of this turn of the event loop may join the group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#pending.length > 0) {
+      const group = this.#pending;
+      this.#pending = [];
+      await this.#commit(group);
+    }
+    this.#committing = undefined;
+  }
+
+  async #commit(group: readonly Change[]): Promise<void> {
+    const answers: (() => void)[] = [];
+    const applyAll = (): void => {
+      for (const change of group) {
+        try {
+          const outcome = change.apply();
+          answers.push(() => change.resolve(outcome as never));
+        } catch (error) {
+          answers.push(() => change.reject(error));
+        }
+      }
+    };
+    try {
+      if (this.#survivesPowerLoss) await this.#root.transaction(applyAll);
+      else this.#root.transactionSync(applyAll, TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH);
+      for (const answer of answers) answer();
+    } catch (error) {
+      for (const change of group) change.reject(error);
+    }
+  }
+}
+
+/**
+ * Opens the store in this folder, which is made if it is not there.
+ * @throws DataFolderInUseError, DataFolderUnusableError, UnknownStoreFormatError
+ */
+export async function openDatabase(folder: string, options: DatabaseOptions = {}): Promise<Database> {
+  const survivesPowerLoss = options.survivesPowerLoss ?? true;
+  const hold = await holdFolder(folder);
+  let root: RootDatabase<string, string> | undefined;
+  try {
+    root = openRoot(hold.directory, survivesPowerLoss);
+    checkFormat(root, hold.directory);
+    return new Database(root, hold, survivesPowerLoss);
+  } catch (error) {
+    await root?.close();
+    await hold.release();
+    throw error;
+  }
+}
+
+function openRoot(directory: string, survivesPowerLoss: boolean): RootDatabase<string, string> {
+  try {
+    return open<string, string>({
+      path: join(directory, 'store.mdb'),
+      encoding: 'string',
+      maxDbs: 64,
+      noSync: !survivesPowerLoss,
+      overlappingSync: survivesPowerLoss,
+    });
+  } catch (error) {
+    throw new DataFolderUnusableError(directory, error);
+  }
+}
+
+function checkFormat(root: RootDatabase<string, string>, directory: string): void {
+  const found = root.get('format');
+  if (found === undefined) root.putSync('format', String(FORMAT));
+  else if (found !== String(FORMAT)) throw new UnknownStoreFormatError(directory, found);
+}

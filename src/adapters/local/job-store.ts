@@ -1,0 +1,93 @@
+import type { Job, JobRow } from '../../domain/job';
+import type { JobStore, Page, PageQuery } from '../../ports';
+import { readCursor, writeCursor } from './cursor';
+import type { Database, TextTable } from './database';
+import { DueIndex } from './due-index';
+
+/** Rows that one page of a list looks at, at most: a tag that hardly any job has must not hold up everything else. */
+const ROWS_PER_PAGE = 1_000;
+
+export class LocalJobStore implements JobStore {
+  readonly #database: Database;
+  readonly #rows: TextTable;
+  readonly #payloads: TextTable;
+  readonly #due: DueIndex;
+
+  /** `shards` of the due index, 1 and more; another number than the last time is no harm. */
+  constructor(database: Database, options: { shards: number }) {
+    this.#database = database;
+    this.#rows = database.table('jobs');
+    this.#payloads = database.table('payloads');
+    this.#due = new DueIndex(database, 'jobs-due', options.shards, 1, () =>
+      this.#rows.getRange().flatMap(({ value }) => {
+        const { jobId, dueAt } = JSON.parse(value) as JobRow;
+        return dueAt === undefined ? [] : [{ ids: [jobId], dueAt }];
+      }),
+    );
+  }
+
+  async read(jobId: string): Promise<Job | undefined> {
+    const row = this.#row(jobId);
+    return row && { ...row, payload: this.#payloads.get(jobId)! };
+  }
+
+  async readRows(jobIds: readonly string[]): Promise<JobRow[]> {
+    return jobIds.flatMap((jobId) => this.#row(jobId) ?? []);
+  }
+
+  put(job: Job, replaces?: JobRow): Promise<boolean> {
+    return this.#write(job, replaces, job.payload);
+  }
+
+  update(row: JobRow, seen: JobRow): Promise<boolean> {
+    return this.#write(row, seen, undefined);
+  }
+
+  async list(query: PageQuery & { tag?: string }): Promise<Page<JobRow>> {
+    const from = query.cursor === undefined ? undefined : readCursor('jobs', ['string'], query.cursor);
+    const items: JobRow[] = [];
+    let lookedAt = 0;
+    let last = '';
+    for (const { key, value } of this.#rows.getRange(
+      from === undefined ? {} : { start: from[0] as string, exclusiveStart: true },
+    )) {
+      if (items.length === query.limit || lookedAt === ROWS_PER_PAGE)
+        return { items, cursor: writeCursor('jobs', [last]) };
+      const row = JSON.parse(value) as JobRow;
+      if (row.state !== 'DELETED' && (query.tag === undefined || row.tags.includes(query.tag))) items.push(row);
+      lookedAt += 1;
+      last = key as string;
+    }
+    return { items };
+  }
+
+  async due(query: PageQuery & { shard: number; until: number }): Promise<Page<{ jobId: string; dueAt: number }>> {
+    const { items, ...rest } = this.#due.page(query);
+    return { items: items.map(({ ids, dueAt }) => ({ jobId: ids[0]!, dueAt })), ...rest };
+  }
+
+  /** Removes a job and its payload; for use inside a change. */
+  expunge(row: JobRow): void {
+    this.#rows.removeSync(row.jobId);
+    this.#payloads.removeSync(row.jobId);
+    this.#due.set([row.jobId], row.dueAt, undefined);
+  }
+
+  #row(jobId: string): JobRow | undefined {
+    const text = this.#rows.get(jobId);
+    return text === undefined ? undefined : (JSON.parse(text) as JobRow);
+  }
+
+  #write(written: JobRow | Job, seen: JobRow | undefined, payload: string | undefined): Promise<boolean> {
+    const { payload: _kept, ...row } = { payload: undefined, ...written };
+    const text = JSON.stringify(row);
+    return this.#database.change(() => {
+      const stands = this.#row(row.jobId);
+      if (stands?.revision !== seen?.revision) return false;
+      this.#rows.putSync(row.jobId, text);
+      if (payload !== undefined) this.#payloads.putSync(row.jobId, payload);
+      this.#due.set([row.jobId], stands?.dueAt, row.dueAt);
+      return true;
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import type { JobRow } from '../../domain/job';
+import type { Run } from '../../domain/run';
+import type { ControlEntry } from '../../ports';
+import type { Database, Key } from './database';
+import type { LocalJobStore } from './job-store';
+import type { LocalNotificationStore } from './notification-store';
+import type { LocalRunStore } from './run-store';
+
+/** Rows looked at in one step, a few milliseconds: nothing else is read or written meanwhile. */
+const ROWS_PER_STEP = 500;
+
+export interface Swept {
+  jobs: number;
+  runs: number;
+  controlEntries: number;
+}
+
+/**
+ * Removes jobs, runs and control entries whose `expiresAt` has passed at `now` (epoch ms), and with a job its payload and notifications.
+ * In DynamoDB the tables' TTL does this. Reads all rows, in bounded steps with everything else in between.
+ */
+export async function sweepExpired(
+  database: Database,
+  stores: { jobs: LocalJobStore; runs: LocalRunStore; notifications: LocalNotificationStore },
+  now: number,
+): Promise<Swept> {
+  const control = database.table('control');
+  return {
+    jobs: await sweepTable<JobRow>(database, 'jobs', now, (job) => {
+      stores.jobs.expunge(job);
+      stores.notifications.expungeAllOf(job.jobId);
+    }),
+    runs: await sweepTable<Run>(database, 'runs', now, (run) => stores.runs.expunge(run)),
+    controlEntries: await sweepTable<ControlEntry>(
+      database,
+      'control',
+      now,
+      ({ name }) => void control.removeSync(name),
+    ),
+  };
+}
+
+async function sweepTable<Row extends { expiresAt?: number }>(
+  database: Database,
+  name: string,
+  now: number,
+  expunge: (row: Row) => void,
+): Promise<number> {
+  const table = database.table(name);
+  let removed = 0;
+  let after: Key | undefined;
+  do {
+    after = await database.change(() => {
+      // The whole step is read before it changes anything under the range's feet.
+      const entries = [
+        ...table.getRange({ limit: ROWS_PER_STEP, ...(after !== undefined && { start: after, exclusiveStart: true }) }),
+      ];
+      for (const { value } of entries) {
+        const row = JSON.parse(value) as Row;
+        if (row.expiresAt === undefined || row.expiresAt > now) continue;
+        expunge(row);
+        removed += 1;
+      }
+      return entries.length === ROWS_PER_STEP ? entries.at(-1)?.key : undefined;
+    });
+  } while (after !== undefined);
+  return removed;
+}

@@ -1,0 +1,156 @@
+import { dayNumber, daysInMonth, weekdayOf } from './calendar';
+import { bitsOf, nextBit } from './bits';
+import { DAYS_OF_MONTH, parseField, parseValue, refuseField, type FieldRule } from './cron-field';
+import type { Bits, DayItem, Item, WeekdayItem } from './schedule';
+
+export function parseDaysOfMonth(text: string): readonly DayItem[] {
+  return parseField<DayItem>(text, DAYS_OF_MONTH, (item) => {
+    const word = item.toUpperCase();
+    if (word === 'L') return { kind: 'last', before: 0 };
+    if (word === 'LW') return { kind: 'last-workday' };
+    const before = /^L-(\d+)$/.exec(word)?.[1];
+    if (before !== undefined) {
+      const days = Number(before);
+      if (days >= 1 && days <= 30) return { kind: 'last', before: days };
+      refuseField(DAYS_OF_MONTH, item, 'is not a day of any month: write L-1 to L-30, or L for the last day.');
+    }
+    const nearest = /^(\d+)W$/.exec(word)?.[1];
+    if (nearest !== undefined) return { kind: 'nearest-workday', day: parseValue(nearest, DAYS_OF_MONTH) };
+    if (/[LW]/.test(word) && !/[A-Z]{3}/.test(word)) {
+      refuseField(
+        DAYS_OF_MONTH,
+        item,
+        'is not a day of the month, allowed are 1 to 31: write L, L-3, LW or a single day such as 15W.',
+      );
+    }
+    return undefined;
+  });
+}
+
+/** The answer counts from 0 (Sunday), whatever the dialect counts from. */
+export function parseDaysOfWeek(text: string, rule: FieldRule): readonly WeekdayItem[] {
+  const weekday = (value: string) => (parseValue(value, rule) - rule.firstNamed!) % 7;
+  const items = parseField<WeekdayItem>(text, rule, (item) => {
+    if (item.includes('#')) return parseNth(item, rule, weekday);
+    const last = /^(\w+)L$/i.exec(item)?.[1];
+    if (last !== undefined) return { kind: 'last-weekday', weekday: weekday(last) };
+    if (item.toUpperCase() !== 'L') return undefined;
+    // AWS: "the last day of the week", which is 7 = SAT. Unix has no last day of a week.
+    if (rule.min === 1) return { kind: 'range', from: rule.max, to: rule.max, step: 1 };
+    return refuseField(rule, item, 'is no weekday here: write SAT, or FRIL for the last Friday of the month.');
+  });
+  if (rule.min === 1 && items.length > 1 && items.some((item) => item.kind === 'nth-weekday')) {
+    refuseField(
+      rule,
+      text,
+      'has "#" in a list, and AWS takes only one expression there: make a job for each, or write Unix cron without cron(...).',
+    );
+  }
+  return items.map((item) =>
+    item.kind === 'range' ? { ...item, from: item.from - rule.firstNamed!, to: item.to - rule.firstNamed! } : item,
+  );
+}
+
+function parseNth(item: string, rule: FieldRule, weekday: (value: string) => number): WeekdayItem {
+  const [day = '', nthText = '', ...more] = item.split('#');
+  const nth = /^\d+$/.test(nthText) && more.length === 0 ? Number(nthText) : NaN;
+  if (nth >= 1 && nth <= 5 && day !== '') return { kind: 'nth-weekday', weekday: weekday(day), nth };
+  return refuseField(
+    rule,
+    item,
+    'is not a weekday of a month, which has each at most 5 times: write MON#1 to MON#5, or MONL for the last one.',
+  );
+}
+
+export function isEvery(items: readonly { readonly kind: string }[]): boolean {
+  return items[0]?.kind === 'every';
+}
+
+/** The values of a field; `offset` is subtracted from each. */
+export function valuesOf(items: readonly Item[], rule: FieldRule, offset = 0): Bits {
+  const values: number[] = [];
+  for (const item of items) {
+    const { from, to, step } = item.kind === 'every' ? { from: rule.min, to: rule.max, step: 1 } : item;
+    for (let value = from; value <= to; value += step) values.push(value - offset);
+  }
+  return bitsOf(values, rule.max - offset);
+}
+
+/** Where in `dayMasks` the days of such a month are; `firstWeekday` is that of its first day, 0 being Sunday. */
+export function dayMaskIndex(length: number, firstWeekday: number): number {
+  return (length - 28) * 7 + firstWeekday;
+}
+
+/** The days of all 28 kinds of month. `either`: where both fields name days, a day of one of them is enough (Unix). */
+export function dayMasksOf(
+  daysOfMonth: readonly DayItem[],
+  daysOfWeek: readonly WeekdayItem[],
+  either: boolean,
+): readonly number[] {
+  const isUnion = either && !isEvery(daysOfMonth) && !isEvery(daysOfWeek);
+  const masks: number[] = [];
+  for (let length = 28; length <= 31; length++) {
+    for (let firstWeekday = 0; firstWeekday < 7; firstWeekday++) {
+      let mask = 0;
+      for (let day = 1; day <= length; day++) {
+        const byMonth = daysOfMonth.some((item) => isDayOfMonth(item, day, length, firstWeekday));
+        const byWeek = daysOfWeek.some((item) => isDayOfWeek(item, day, length, firstWeekday));
+        if (isUnion ? byMonth || byWeek : byMonth && byWeek) mask |= 1 << day;
+      }
+      masks.push(mask);
+    }
+  }
+  return masks;
+}
+
+function isDayOfMonth(item: DayItem, day: number, length: number, firstWeekday: number): boolean {
+  switch (item.kind) {
+    case 'every':
+      return true;
+    case 'range':
+      return day >= item.from && day <= item.to && (day - item.from) % item.step === 0;
+    case 'last':
+      return day === length - item.before;
+    case 'last-workday':
+      return day === nearestWorkday(length, length, firstWeekday);
+    case 'nearest-workday':
+      return item.day <= length && day === nearestWorkday(item.day, length, firstWeekday);
+  }
+}
+
+/** A Saturday yields to the Friday before, a Sunday to the Monday after, but neither leaves the month. */
+function nearestWorkday(day: number, length: number, firstWeekday: number): number {
+  const weekday = (firstWeekday + day - 1) % 7;
+  if (weekday === 6) return day > 1 ? day - 1 : day + 2;
+  if (weekday === 0) return day < length ? day + 1 : day - 2;
+  return day;
+}
+
+function isDayOfWeek(item: WeekdayItem, day: number, length: number, firstWeekday: number): boolean {
+  const weekday = (firstWeekday + day - 1) % 7;
+  switch (item.kind) {
+    case 'every':
+      return true;
+    case 'range':
+      // In Unix a range may end at 7, which is Sunday again.
+      return [weekday, weekday + 7].some((w) => w >= item.from && w <= item.to && (w - item.from) % item.step === 0);
+    case 'last-weekday':
+      return weekday === item.weekday && day > length - 7;
+    case 'nth-weekday':
+      return weekday === item.weekday && Math.ceil(day / 7) === item.nth;
+  }
+}
+
+/** Is there any date from 1970 to 2199 in these years and months? At most 2,760 look-ups. */
+export function hasAnyDate(years: Bits, months: Bits, dayMasks: readonly number[], firstYear: number): boolean {
+  for (let y = nextBit(years, 0); y >= 0; y = nextBit(years, y + 1)) {
+    for (let month = nextBit(months, 1); month >= 0; month = nextBit(months, month + 1)) {
+      if (dayMasks[dayMaskIndexOf(firstYear + y, month)] !== 0) return true;
+    }
+  }
+  return false;
+}
+
+export function dayMaskIndexOf(year: number, month: number): number {
+  return dayMaskIndex(daysInMonth(year, month), weekdayOf(dayNumber(year, month, 1)));
+}

@@ -1,0 +1,84 @@
+import { answerCommand } from '../operations/answer-command';
+import { deliverNotices } from '../operations/deliver-notices';
+import { runActivations } from '../operations/run-activation';
+import { sweep } from '../operations/sweep';
+import { tick } from '../operations/tick';
+import type { CommandName, Ports } from '../ports';
+import { startConsumer } from './consumer';
+import { runRule } from './loop';
+
+const DAY_MS = 24 * 3_600_000;
+export const COMMAND_NAMES: readonly CommandName[] = ['job-create', 'job-delete', 'notify-create', 'notify-delete'];
+
+export interface Engine {
+  /** Takes nothing new and resolves when what is at work is over. */
+  stop(): Promise<void>;
+  /** messages at work */
+  active(): number;
+}
+
+/**
+ * What moves the system when nobody asks anything of it: the loop, the consumers of the queues, the daily sweep. Deployed,
+ * these are EventBridge, Step Functions and the event source mappings.
+ */
+export function startEngine(options: {
+  ports: Ports;
+  /** attempts side by side */
+  concurrency: number;
+  /** what the store has to do each day besides */
+  daily?: () => Promise<void>;
+}): Engine {
+  const { ports, concurrency, daily } = options;
+  const { clock, journal } = ports;
+  const stopping = new AbortController();
+  const consumers = [
+    startConsumer({
+      queue: ports.activations,
+      concurrency,
+      carry: (messages) => runActivations(messages, ports),
+      clock,
+      journal,
+    }),
+    startConsumer({
+      queue: ports.notify,
+      concurrency,
+      carry: (messages) => deliverNotices(messages, ports),
+      clock,
+      journal,
+    }),
+    ...COMMAND_NAMES.map((name) =>
+      startConsumer({
+        queue: ports.commands[name],
+        concurrency,
+        carry: async ([message]) => {
+          await answerCommand(name, message!, ports);
+          return [];
+        },
+        clock,
+        journal,
+      }),
+    ),
+  ];
+  const rule = runRule({ clock, tick: (input) => tick(input, ports), journal, stopping: stopping.signal });
+
+  const sweepEachDay = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await daily?.();
+        await sweep(ports, { paceMs: 0 });
+      } catch (error) {
+        journal.note('sweep-failed', { error: (error as Error).name });
+      }
+      await clock.waitUntil(clock.now() + DAY_MS, stopping.signal);
+    }
+  };
+  const sweeping = sweepEachDay();
+
+  return {
+    active: () => consumers.reduce((sum, consumer) => sum + consumer.active(), 0),
+    async stop() {
+      stopping.abort();
+      await Promise.all([rule, sweeping, ...consumers.map((consumer) => consumer.stop())]);
+    },
+  };
+}

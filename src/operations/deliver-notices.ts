@@ -1,0 +1,100 @@
+import type { Notification } from '../domain/notification';
+import { UnreadableMessageError } from '../domain/errors';
+import { parseJsonObject } from '../messages/activation';
+import type { InvokeOutcome, Ports, ReceivedMessage } from '../ports';
+import type { Notice } from './announce';
+
+export type NotifierPorts = Pick<Ports, 'notifications' | 'code' | 'notify' | 'invoker' | 'journal'>;
+
+/** The longest that a subscriber may take. */
+const NOTIFICATION_TIMEOUT_MS = 60_000;
+/** A subscriber that failed is tried again after 5 s, 10 s, 20 s … until the queue gives the message up. */
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 900_000;
+
+/**
+ * The notifier's part: each notice goes to everybody who wants to hear of this state of this job.
+ * A subscriber that fails changes nothing for the job or the other subscribers.
+ * @returns the ids of the messages that have to come again
+ */
+export async function deliverNotices(messages: readonly ReceivedMessage[], ports: NotifierPorts): Promise<string[]> {
+  const failed = await Promise.all(
+    messages.map(async (message) => {
+      try {
+        await deliverNotice(message, ports);
+        return [];
+      } catch (error) {
+        ports.journal.note('notice-left', { messageId: message.messageId, error: (error as Error).name });
+        await comeAgainLater(message, ports);
+        return [message.messageId];
+      }
+    }),
+  );
+  return failed.flat();
+}
+
+async function deliverNotice(message: ReceivedMessage, ports: NotifierPorts) {
+  const notice = parseNotice(message.body);
+  if (!notice) throw new UnreadableMessageError(`message ${message.messageId} is no notice`);
+  const all = await ports.notifications.of(notice.jobId, notice.state);
+  const wanted = all.filter(({ notifyId }) => notice.notifyId === undefined || notice.notifyId === notifyId);
+  const outcomes = await Promise.all(wanted.map((notification) => deliver(notification, notice, ports)));
+  const unserved = wanted.filter((_, index) => outcomes[index]!.kind !== 'returned');
+  if (unserved.length === 0) return;
+  if (notice.notifyId !== undefined || wanted.length === 1) throw new SubscriberFailedError();
+  // The others have theirs: from here on each one that failed has a message, and a count of tries, of its own.
+  await ports.notify.send(
+    unserved.map(({ notifyId }) => ({
+      body: JSON.stringify({ ...notice, notifyId } satisfies Notice),
+      delayMs: FIRST_RETRY_MS,
+    })),
+  );
+}
+
+async function deliver(
+  { jobId, notifyId, codeId }: Notification,
+  notice: Notice,
+  { code, invoker, journal }: NotifierPorts,
+): Promise<InvokeOutcome> {
+  const mapping = await code.read(codeId);
+  const outcome: InvokeOutcome = mapping
+    ? await invoker.invoke({
+        functionArn: mapping.functionArn,
+        event: JSON.stringify(notice.event),
+        timeoutMs: NOTIFICATION_TIMEOUT_MS,
+      })
+    : { kind: 'refused', reason: 'function-not-found', message: `no code is mapped to ${codeId}` };
+  journal.note(outcome.kind === 'returned' ? 'notified' : 'not-notified', {
+    jobId,
+    notifyId,
+    eventId: notice.event.id,
+    state: notice.state,
+    ...('reason' in outcome ? { reason: outcome.reason } : {}),
+  });
+  return outcome;
+}
+
+class SubscriberFailedError extends Error {
+  override readonly name = 'SubscriberFailedError';
+}
+
+async function comeAgainLater(message: ReceivedMessage, { notify, journal }: NotifierPorts) {
+  const forMs = Math.min(FIRST_RETRY_MS * 2 ** (message.receives - 1), LONGEST_RETRY_MS);
+  try {
+    await notify.hide([message.receipt], forMs);
+  } catch (error) {
+    // It comes again all the same, when the queue's own visibility ends.
+    journal.note('visibility-not-set', { messageId: message.messageId, error: (error as Error).name });
+  }
+}
+
+function parseNotice(body: string): Notice | undefined {
+  const value = parseJsonObject(body);
+  const isNotice =
+    value?.['version'] === 1 &&
+    typeof value['jobId'] === 'string' &&
+    typeof value['state'] === 'string' &&
+    typeof value['event'] === 'object' &&
+    value['event'] !== null;
+  return isNotice ? (value as unknown as Notice) : undefined;
+}

@@ -1,0 +1,89 @@
+import { runIdOf } from '../domain/activation';
+import { NotFoundError } from '../domain/errors';
+import type { Job, JobRow, JobState } from '../domain/job';
+import type { Notification } from '../domain/notification';
+import { nextDueAt } from '../domain/occurrences';
+import { isFinal, type Run } from '../domain/run';
+import type { Page, PageQuery, Ports } from '../ports';
+import { notificationsOf } from './delete-notification';
+
+/** A job as it stands now. */
+export interface JobStanding<Row extends JobRow = Job> {
+  job: Row;
+  state: JobState;
+  /** epoch ms of its next occurrence; of a one-off its only one, until it is over. Absent when there is none to come */
+  nextRunAt?: number;
+}
+
+type ReadPorts = Pick<Ports, 'clock' | 'jobs' | 'runs'>;
+
+/** @throws NotFoundError when there is no such job, or it was deleted */
+export async function readJob(jobId: string, ports: ReadPorts): Promise<JobStanding> {
+  const job = await ports.jobs.read(jobId);
+  if (!job || job.state === 'DELETED') throw noSuchJob(jobId);
+  return standingOf(job, ports);
+}
+
+/** @throws InvalidCursorError */
+export async function listJobs(
+  query: PageQuery & { tag?: string },
+  ports: ReadPorts,
+): Promise<Page<JobStanding<JobRow>>> {
+  const { items, ...rest } = await ports.jobs.list(query);
+  return { items: await Promise.all(items.map((job) => standingOf(job, ports))), ...rest };
+}
+
+/**
+ * The runs of a job that have a row, the latest `nominalAt` first: one that is only scheduled has none.
+ * @throws NotFoundError when there is no such job, or it was deleted
+ * @throws InvalidCursorError
+ */
+export async function listRuns(
+  query: PageQuery & { jobId: string },
+  ports: Pick<Ports, 'jobs' | 'runs'>,
+): Promise<Page<Run>> {
+  await livingRow(query.jobId, ports);
+  return ports.runs.list(query);
+}
+
+/** @throws NotFoundError when there is no such job or no row of such a run, or the job was deleted */
+export async function readRun(jobId: string, runId: string, ports: Pick<Ports, 'jobs' | 'runs'>): Promise<Run> {
+  const [run] = await Promise.all([ports.runs.read(jobId, runId), livingRow(jobId, ports)]);
+  if (!run) throw new NotFoundError('runId', `job ${jobId} has no run ${JSON.stringify(runId)}, or it has not begun`);
+  return run;
+}
+
+/** @throws NotFoundError when there is no such job, or it was deleted */
+export async function listNotifications(
+  jobId: string,
+  ports: Pick<Ports, 'jobs' | 'notifications'>,
+): Promise<Notification[]> {
+  const { lifeId } = await livingRow(jobId, ports);
+  return notificationsOf(jobId, lifeId, ports);
+}
+
+/** The state of a one-off job is not written: it follows from its run. */
+export async function standingOf<Row extends JobRow>(
+  job: Row,
+  { clock, runs }: Pick<Ports, 'clock' | 'runs'>,
+): Promise<JobStanding<Row>> {
+  const { state, schedule } = job;
+  if (schedule.kind === 'recurring') {
+    const nextRunAt = state === 'ACTIVE' ? nextDueAt(schedule, clock.now()) : undefined;
+    return { job, state, ...(nextRunAt === undefined ? {} : { nextRunAt }) };
+  }
+  if (state === 'DELETED') return { job, state };
+  const run = await runs.read(job.jobId, runIdOf(job.jobId, schedule.at, 'scheduled'));
+  if (run && isFinal(run.state)) return { job, state: 'COMPLETED' };
+  return { job, state, nextRunAt: schedule.at };
+}
+
+async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<JobRow> {
+  const [row] = await jobs.readRows([jobId]);
+  if (!row || row.state === 'DELETED') throw noSuchJob(jobId);
+  return row;
+}
+
+function noSuchJob(jobId: string): NotFoundError {
+  return new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+}

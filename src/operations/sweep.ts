@@ -1,0 +1,58 @@
+import { activationOf, runIdOf } from '../domain/activation';
+import type { JobRow } from '../domain/job';
+import type { Run } from '../domain/run';
+import type { OutgoingMessage, Ports } from '../ports';
+import { firstActivation, outgoing } from './dispatch';
+
+/** What should have gone on so long ago has lost its message. */
+const OVERDUE_MS = 3_600_000;
+const PAGE_ITEMS = 100;
+
+/**
+ * The daily look at everything that is stored, for what no message and no due key leads to any more: one-off jobs past
+ * due without a run, and runs whose lease or due instant passed an hour ago. They are sent again; claims decide.
+ * `paceMs` is the pause between two pages, so that a large table is read slowly.
+ * @returns how many activations were sent again
+ */
+export async function sweep(
+  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'journal'>,
+  { paceMs = 200 }: { paceMs?: number } = {},
+): Promise<{ sentAgain: number }> {
+  const { clock, jobs, runs, activations, journal } = ports;
+  let sentAgain = 0;
+  const send = async (messages: OutgoingMessage[]) => {
+    await activations.send(messages);
+    sentAgain += messages.length;
+  };
+
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await jobs.list({ limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) });
+    const now = clock.now();
+    const lost = await Promise.all(page.items.map((job) => lostOneOff(job, now, ports)));
+    await send(lost.flat());
+    cursor = page.cursor;
+    if (cursor !== undefined) await clock.waitUntil(now + paceMs);
+  }
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+    const page = await runs.scan({ limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) });
+    const now = clock.now();
+    await send(page.items.filter((run) => isLost(run, now)).map((run) => outgoing(activationOf(run), now, now)));
+    cursor = page.cursor;
+    if (cursor !== undefined) await clock.waitUntil(now + paceMs);
+  }
+  journal.note('swept', { sentAgain });
+  return { sentAgain };
+}
+
+async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'>): Promise<OutgoingMessage[]> {
+  const { schedule } = job;
+  if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined) return [];
+  if (schedule.at > now - OVERDUE_MS) return [];
+  if (await runs.read(job.jobId, runIdOf(job.jobId, schedule.at, 'scheduled'))) return [];
+  return [outgoing(firstActivation(job, schedule.at), now, now)];
+}
+
+function isLost(run: Run, now: number): boolean {
+  if (run.state === 'STARTED') return (run.leaseUntil ?? 0) < now - OVERDUE_MS;
+  return run.state === 'RELEASED' && (run.indexDueAt ?? run.dueAt) < now - OVERDUE_MS;
+}

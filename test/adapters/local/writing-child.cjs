@@ -1,0 +1,36 @@
+/* Writes jobs and messages into the store given by argv[2] until it is killed, and says on standard output what was acknowledged. */
+require('tsx/cjs');
+const { writeSync } = require('node:fs');
+const { openDatabase } = require('../../../src/adapters/local/database.ts');
+const { LocalJobStore } = require('../../../src/adapters/local/job-store.ts');
+const { LocalQueue } = require('../../../src/adapters/local/queue.ts');
+const { systemClock } = require('../../../src/adapters/local/clock.ts');
+const { aJob } = require('../../contracts/rows.ts');
+
+const HANDS = 8;
+
+async function main() {
+  const [, , folder, round, survivesPowerLoss] = process.argv;
+  const database = await openDatabase(folder, { survivesPowerLoss: survivesPowerLoss === 'true' });
+  const jobs = new LocalJobStore(database, { shards: 4 });
+  const queue = new LocalQueue(database, { name: 'work', clock: systemClock, visibilityMs: 60_000 });
+  // Synchronous, so that what is acknowledged has left this process before it can die.
+  const say = (line) => writeSync(1, `${line}\n`);
+  const write = async (hand) => {
+    for (let count = 0; ; count += 1) {
+      const id = `r${round}-${hand}-${count}`;
+      const job = aJob({ jobId: id, dueAt: 1, payload: JSON.stringify(id) });
+      await jobs.put(job);
+      await queue.send([{ body: id }]);
+      say(`sent ${id}`);
+      await jobs.update({ ...job, revision: 2, state: 'PAUSED' }, job);
+      const [message] = await queue.receive(1);
+      await queue.remove([message.receipt]);
+      say(`removed ${message.body}`);
+    }
+  };
+  say('ready');
+  await Promise.all(Array.from({ length: HANDS }, (_, hand) => write(hand)));
+}
+
+void main();

@@ -1,0 +1,222 @@
+import { activationOf, scheduledRun } from '../../src/domain/activation';
+import { decideArrival, decideClaim, LEASE_MS } from '../../src/domain/claim';
+import type { JobRow } from '../../src/domain/job';
+import { transition, type Run } from '../../src/domain/run';
+import { aJob, anActivation, aStartedRun, every, HOUR, MINUTE, NOON, RETENTION_MS, SECOND } from '../support/builders';
+
+const decide = (input: {
+  job?: Partial<JobRow> | null;
+  run?: Run;
+  now?: number;
+  activation?: Parameters<typeof anActivation>[0];
+}) =>
+  decideClaim({
+    activation: anActivation(input.activation),
+    job: input.job === null ? undefined : aJob(input.job),
+    run: input.run,
+    now: input.now ?? NOON,
+    retentionMs: RETENTION_MS,
+  });
+const released = (changes: Partial<Run> = {}): Run =>
+  transition(aStartedRun(), 'RELEASED', NOON + SECOND, { dueAt: NOON + 10 * SECOND, ...changes });
+const recurring = every('rate(10 minutes)', NOON - HOUR);
+
+describe('a message that arrives', () => {
+  test('on time or late goes on', () => {
+    expect(decideArrival(anActivation(), NOON)).toEqual({ action: 'go-on' });
+    expect(decideArrival(anActivation(), NOON + HOUR)).toEqual({ action: 'go-on' });
+  });
+  test('up to eight seconds early waits for its instant', () => {
+    expect(decideArrival(anActivation(), NOON - 1)).toEqual({ action: 'wait', untilAt: NOON });
+    expect(decideArrival(anActivation(), NOON - 8 * SECOND)).toEqual({ action: 'wait', untilAt: NOON });
+  });
+  test('earlier than that is sent again', () => {
+    expect(decideArrival(anActivation(), NOON - 8 * SECOND - 1)).toMatchObject({
+      action: 'send-again',
+      deliverAt: NOON,
+    });
+  });
+});
+
+describe('who may start an attempt', () => {
+  test('whoever finds no row claims the first one', () => {
+    const decision = decide({});
+    expect(decision).toMatchObject({ action: 'claim', reason: 'due' });
+    expect(decision).not.toHaveProperty('seen');
+    expect((decision as { run: Run }).run).toMatchObject({
+      state: 'STARTED',
+      sequence: 2,
+      revision: 1,
+      attempt: 1,
+      startedAt: NOON,
+      leaseUntil: NOON + LEASE_MS,
+    });
+  });
+
+  test('a run that is over is not started again, and what follows is repeated', () => {
+    for (const state of ['DONE', 'FAILED', 'CANCELLED'] as const) {
+      const run = transition(aStartedRun(), state, NOON + SECOND);
+      expect(decide({ run })).toMatchObject({ action: 'repeat', run });
+      expect(decide({ run, job: null })).toMatchObject({ action: 'repeat', run });
+      expect(decide({ run, job: { state: 'DELETED' } })).toMatchObject({ action: 'repeat', run });
+    }
+  });
+
+  test('an attempt under a live lease is left to its holder, also within the margin after it', () => {
+    const run = aStartedRun();
+    for (const now of [NOON, NOON + MINUTE, NOON + MINUTE + 5 * SECOND]) {
+      expect(decide({ run, now })).toMatchObject({ action: 'send-again', deliverAt: NOON + MINUTE + 6 * SECOND });
+    }
+  });
+
+  test('an attempt whose lease ended is lost and counts, and the next one starts', () => {
+    const run = aStartedRun();
+    const decision = decide({ run, now: NOON + MINUTE + 5 * SECOND + 1 });
+    expect(decision).toMatchObject({ action: 'claim', reason: 'attempt-lost', seen: run });
+    expect((decision as { run: Run }).run).toMatchObject({
+      attempt: 2,
+      sequence: 3,
+      attempts: [{ attempt: 1, reason: 'attempt-lost' }],
+    });
+  });
+
+  test('a job that kills its runner does not go round for ever', () => {
+    const run = aStartedRun({ attempt: 3 });
+    const decision = decide({ run, now: NOON + HOUR });
+    expect(decision).toMatchObject({ action: 'record', run: { state: 'FAILED', reason: 'attempt-lost' } });
+  });
+
+  test('a waiting run starts at its due instant, not before', () => {
+    const run = released();
+    expect(decide({ run, now: NOON + 10 * SECOND - 1 })).toMatchObject({
+      action: 'send-again',
+      deliverAt: NOON + 10 * SECOND,
+      activation: activationOf(run),
+    });
+    expect(decide({ run, now: NOON + 10 * SECOND })).toMatchObject({ action: 'claim', run: { attempt: 2 } });
+  });
+
+  test('a waiting run that the due index leads to needs no further message', () => {
+    const run = released({ indexDueAt: NOON + HOUR, dueAt: NOON + HOUR });
+    expect(decide({ run })).toMatchObject({ action: 'repeat', reason: 'waits-in-the-index' });
+  });
+});
+
+describe('a message whose job does not know it', () => {
+  const unknown = { generation: 'g0' };
+
+  test('comes again for a minute, since the row may be being written', () => {
+    for (const job of [null, {}]) {
+      expect(decide({ job, activation: { generation: 'g2' } })).toMatchObject({
+        action: 'send-again',
+        reason: 'no-row-yet',
+        activation: { waitingSince: NOON },
+        deliverAt: NOON + 3 * SECOND,
+      });
+    }
+  });
+
+  test('fences the job off after that, where there is no row', () => {
+    expect(decide({ job: null, activation: { waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'fence' });
+  });
+
+  test('is dropped after that, where another generation lives', () => {
+    expect(decide({ activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'drop' });
+  });
+
+  test('takes its waiting run with it', () => {
+    const run = released();
+    expect(decide({ run, activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({
+      action: 'record',
+      seen: run,
+      run: { state: 'CANCELLED', reason: 'unknown-generation' },
+    });
+  });
+
+  test('does not touch an attempt that somebody holds', () => {
+    const run = aStartedRun();
+    expect(decide({ run, activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'drop' });
+  });
+
+  test('is let go at once by a tombstone that fences it off', () => {
+    expect(decide({ job: { state: 'DELETED', generations: [] } })).toMatchObject({ action: 'drop', reason: 'fenced' });
+  });
+});
+
+describe('a job that changed after its message was sent', () => {
+  test('a deleted one records what did not run and cancels what waits', () => {
+    const job = { state: 'DELETED' as const };
+    expect(decide({ job })).toMatchObject({
+      action: 'record',
+      run: { state: 'SKIPPED', reason: 'deleted', attempt: 0 },
+    });
+    expect(decide({ job, run: released() })).toMatchObject({ action: 'record', run: { state: 'CANCELLED' } });
+  });
+
+  test('a deleted one leaves a running attempt alone until its lease is lost', () => {
+    const job = { state: 'DELETED' as const };
+    expect(decide({ job, run: aStartedRun() })).toMatchObject({ action: 'send-again' });
+    expect(decide({ job, run: aStartedRun(), now: NOON + HOUR })).toMatchObject({ run: { state: 'CANCELLED' } });
+  });
+
+  const edited = (startedAt: number) => ({
+    generations: [
+      { id: 'g1', startedAt: NOON - HOUR },
+      { id: 'g2', startedAt },
+    ],
+  });
+
+  test('an edit supersedes the occurrences from its instant on, without a record', () => {
+    expect(decide({ job: edited(NOON) })).toMatchObject({ action: 'drop', reason: 'superseded' });
+    expect(decide({ job: edited(NOON + 1) })).toMatchObject({ action: 'claim' });
+  });
+
+  test('an edit does not stop a run that has begun', () => {
+    expect(decide({ job: edited(NOON), run: released(), now: NOON + MINUTE })).toMatchObject({ action: 'claim' });
+  });
+
+  test('a pause skips a recurring occurrence and keeps a one-off for later', () => {
+    expect(decide({ job: { state: 'PAUSED', schedule: recurring } })).toMatchObject({
+      action: 'record',
+      run: { state: 'SKIPPED', reason: 'paused' },
+    });
+    expect(decide({ job: { state: 'PAUSED' } })).toMatchObject({ action: 'drop', reason: 'paused' });
+  });
+
+  test('a pause stops neither a run that has begun nor one that a person asked for', () => {
+    const job = { state: 'PAUSED' as const, schedule: recurring };
+    expect(decide({ job, run: released(), now: NOON + MINUTE })).toMatchObject({ action: 'claim' });
+    expect(decide({ job, activation: { origin: 'manual' } })).toMatchObject({ action: 'claim' });
+  });
+});
+
+describe('an occurrence that a runner gets late', () => {
+  test('runs when it is the latest one missed, and is skipped when a later one is due too', () => {
+    const job = { schedule: recurring };
+    expect(decide({ job, now: NOON + 5 * MINUTE })).toMatchObject({ action: 'claim' });
+    expect(decide({ job, now: NOON + 10 * MINUTE })).toMatchObject({
+      action: 'record',
+      run: { state: 'SKIPPED', reason: 'misfire' },
+    });
+  });
+
+  test('within its grace always runs', () => {
+    expect(decide({ job: { schedule: every('rate(1 second)') }, now: NOON + MINUTE })).toMatchObject({
+      action: 'claim',
+    });
+  });
+
+  test('of a one-off, by a person, or begun before, never misfires', () => {
+    expect(decide({ now: NOON + 24 * HOUR })).toMatchObject({ action: 'claim', run: { latenessMs: 24 * HOUR } });
+    const job = { schedule: recurring };
+    expect(decide({ job, activation: { origin: 'backfill' }, now: NOON + HOUR })).toMatchObject({ action: 'claim' });
+    expect(decide({ job, run: released(), now: NOON + HOUR })).toMatchObject({ action: 'claim' });
+  });
+});
+
+test('a run has the same id for the same occurrence, and another for another', () => {
+  const id = (changes: Parameters<typeof anActivation>[0]) => scheduledRun(anActivation(changes), RETENTION_MS).runId;
+  expect(id({ generation: 'g9', sequence: 7 })).toBe(id({}));
+  expect(new Set([id({}), id({ jobId: 'other' }), id({ nominalAt: NOON + 1 }), id({ origin: 'manual' })]).size).toBe(4);
+  expect(id({ nominalAt: NOON + 1 }) > id({})).toBe(true);
+});

@@ -1,0 +1,318 @@
+import { RUN_STATES } from '../../src/domain/run';
+import { createJob } from '../../src/operations/create-job';
+import { createNotification } from '../../src/operations/create-notification';
+import { deleteJob } from '../../src/operations/delete-job';
+import { deleteNotification } from '../../src/operations/delete-notification';
+import { runActivations } from '../../src/operations/run-activation';
+import { tick } from '../../src/operations/tick';
+import { NotFoundError } from '../../src/domain/errors';
+import type { Ports } from '../../src/ports';
+import { functionArn, MINUTE, NOON, SECOND } from '../support/builders';
+import { CrashError, doomedProcess } from '../support/crashing-ports';
+import { checkAtRest, eventIds } from '../support/invariants';
+import { aRequest, rate, World, type Code } from '../support/world';
+
+interface Story {
+  code: Record<string, Code>;
+  /** how long after the crash the world is looked at, in ms */
+  rest?: number;
+  arrange?: (world: World) => Promise<void>;
+  /** what the process does that dies in the middle */
+  act: (world: World, ports: Ports) => Promise<unknown>;
+  /** what its caller does who got no answer */
+  again?: (world: World) => Promise<unknown>;
+  check: (world: World, history: { wasAcknowledged: boolean }) => Promise<void>;
+}
+
+/** Lives through the story once for each call that `act` makes: the process dies before it, and after it. */
+async function dieEverywhere(story: Story): Promise<number> {
+  let histories = 0;
+  for (const when of ['before', 'after'] as const) {
+    for (let crashAt = 1; ; crashAt++) {
+      const world = await World.open({ code: story.code });
+      const doomed = doomedProcess(world.ports, crashAt, when);
+      try {
+        await story.arrange?.(world);
+        await world.untilOver(story.act(world, doomed.ports)).catch((error: unknown) => {
+          if (!(error instanceof CrashError)) throw error;
+        });
+        if (doomed.hasCrashed()) await story.again?.(world);
+        world.start();
+        await world.clock.advance(story.rest ?? 5 * MINUTE);
+        await story.check(world, { wasAcknowledged: !doomed.hasCrashed() || story.again !== undefined });
+        await checkAtRest(world);
+      } catch (error) {
+        const place = doomed.hasCrashed()
+          ? `${when} call ${crashAt} (${doomed.calls[crashAt - 1]})`
+          : 'without a crash';
+        throw new Error(`died ${place}: ${(error as Error).message}`, { cause: error });
+      } finally {
+        await world.close();
+      }
+      histories++;
+      if (!doomed.hasCrashed()) break;
+    }
+  }
+  return histories;
+}
+
+const ok: Code = () => ({ ok: true });
+const subscribeToAll = async (world: World, jobId: string) => {
+  for (const state of RUN_STATES) {
+    await createNotification(`subscribe-${state}`, { jobId, state, functionArn: functionArn('notify') }, world.ports);
+  }
+};
+/** Takes what is visible now and carries it as the runner does, through ports that may die. */
+const runVisible = async (world: World, ports: Ports) => {
+  const messages = await world.ports.activations.receive(10);
+  const left = await runActivations(messages, ports);
+  const done = messages.filter(({ messageId }) => !left.includes(messageId));
+  await ports.activations.remove(done.map(({ receipt }) => receipt));
+};
+
+describe('a process that dies between any two calls of', () => {
+  test('creating an immediate job: what was acknowledged runs, once', async () => {
+    const histories = await dieEverywhere({
+      code: { 'job-report': ok },
+      act: (_, ports) => createJob('r1', aRequest({ jobId: 'a' }), ports),
+      check: async (world, { wasAcknowledged }) => {
+        const row = await world.ports.jobs.read('a');
+        const isThere = row !== undefined && row.state !== 'DELETED';
+        if (wasAcknowledged) expect(isThere).toBe(true);
+        expect(world.calls).toHaveLength(isThere ? 1 : 0);
+      },
+    });
+    expect(histories).toBeGreaterThan(6);
+  });
+
+  test('creating an immediate job, with a caller who asks again: it runs once', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      act: (_, ports) => createJob('r1', aRequest({ jobId: 'a' }), ports),
+      again: (world) => createJob('r1', aRequest({ jobId: 'a' }), world.ports),
+      check: async (world) => {
+        expect(world.calls).toHaveLength(1);
+        expect((await world.runsOf('a')).map(({ state }) => state)).toEqual(['DONE']);
+      },
+    });
+  });
+
+  test('creating a job whose caller asks again only after its message was fenced off: it still runs', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      act: (_, ports) => createJob('r1', aRequest({ jobId: 'a' }), ports),
+      again: async (world) => {
+        const engine = world.start();
+        await world.clock.advance(3 * MINUTE);
+        await world.stop(engine);
+        await createJob('r1', aRequest({ jobId: 'a' }), world.ports);
+      },
+      check: async (world) => {
+        expect(world.calls).toHaveLength(1);
+      },
+    });
+  });
+
+  test('creating a job due in twenty minutes: it runs at its instant', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      rest: 25 * MINUTE,
+      act: (_, ports) =>
+        createJob('r1', aRequest({ jobId: 'a', schedule: { kind: 'delay', delaySeconds: 1_200 } }), ports),
+      again: (world) =>
+        createJob('r1', aRequest({ jobId: 'a', schedule: { kind: 'delay', delaySeconds: 1_200 } }), world.ports),
+      check: async (world) => {
+        expect(world.calls.map(({ at }) => at)).toEqual([NOON + 20 * MINUTE]);
+      },
+    });
+  });
+
+  test('creating a recurring job: every occurrence runs once', async () => {
+    const request = aRequest({ jobId: 'a', schedule: rate('rate(50 seconds)') });
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      rest: 5 * MINUTE,
+      act: (_, ports) => createJob('r1', request, ports),
+      again: (world) => createJob('r1', request, world.ports),
+      check: async (world) => {
+        expect(world.calls.map(({ at }) => at)).toEqual([1, 2, 3, 4, 5, 6].map((k) => NOON + k * 50 * SECOND));
+      },
+    });
+  });
+
+  test('a tick: everything due runs once, at its instant, and is announced', async () => {
+    const histories = await dieEverywhere({
+      code: {
+        'job-report': ok,
+        'job-long-wait': ({ event }) => {
+          if (event['attempt'] === 1) throw new Error('come back in twenty minutes');
+        },
+        notify: ok,
+      },
+      rest: 6 * MINUTE,
+      arrange: async (world) => {
+        const { ports } = world;
+        await createJob('r1', aRequest({ jobId: 'each', schedule: rate('rate(40 seconds)') }), ports);
+        await subscribeToAll(world, 'each');
+        const retry = { maxAttempts: 2, backoff: { kind: 'fixed' as const, seconds: 1_300 }, jitter: 'none' as const };
+        await createJob('r2', aRequest({ jobId: 'waits', code: 'job-long-wait', retry }), ports);
+        await createJob('r3', aRequest({ jobId: 'later', schedule: { kind: 'delay', delaySeconds: 1_300 } }), ports);
+        const engine = world.start();
+        await world.clock.advance(21 * MINUTE);
+        await world.stop(engine);
+        world.calls.length = 0;
+      },
+      act: (world, ports) => tick({ loopStartedAt: world.clock.now(), isFirst: true }, ports),
+      check: async (world) => {
+        const each = await world.runsOf('each');
+        const period = 40 * SECOND;
+        expect(each.map(({ nominalAt }) => nominalAt)).toEqual(each.map((_, k) => NOON + (k + 1) * period));
+        expect(each.every(({ state, latenessMs }) => state === 'DONE' && latenessMs === 0)).toBe(true);
+        expect(each.at(-1)!.nominalAt).toBeGreaterThan(world.clock.now() - period);
+        expect((await world.runsOf('waits')).map(({ state, attempt }) => [state, attempt])).toEqual([['DONE', 2]]);
+        expect((await world.runsOf('later')).map(({ state }) => state)).toEqual(['DONE']);
+        const scheduled = new Set(eventIds(world, 'notify'));
+        const recent = each.filter(({ nominalAt }) => nominalAt > NOON + 24 * MINUTE);
+        for (const { runId } of recent) expect(scheduled).toContain(`${runId}:1`);
+      },
+    });
+    expect(histories).toBeGreaterThan(20);
+  });
+
+  test('an attempt that succeeds: its record ends DONE and every transition is announced', async () => {
+    const histories = await dieEverywhere({
+      code: { 'job-report': ok, notify: ok },
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: { kind: 'delay', delaySeconds: 1 } }), world.ports);
+        await subscribeToAll(world, 'a');
+        await world.clock.advance(SECOND);
+      },
+      act: runVisible,
+      check: async (world) => {
+        const [run, ...others] = await world.runsOf('a');
+        expect(others).toEqual([]);
+        expect(run).toMatchObject({ state: 'DONE' });
+        const wanted = Array.from({ length: run!.sequence - 1 }, (_, index) => `${run!.runId}:${index + 2}`);
+        expect(eventIds(world, 'notify')).toEqual(wanted);
+        expect(world.callsOf('job-report').length).toBeLessThanOrEqual(2);
+        expect(new Set(world.callsOf('job-report').map(({ event }) => event['runId']))).toEqual(new Set([run!.runId]));
+      },
+    });
+    expect(histories).toBeGreaterThan(12);
+  });
+
+  test('an attempt that fails: the next one comes, and every transition is announced', async () => {
+    await dieEverywhere({
+      code: {
+        'job-report': ({ event }) => {
+          if (event['attempt'] === 1) throw new Error('not yet');
+        },
+        notify: ok,
+      },
+      arrange: async (world) => {
+        const retry = { maxAttempts: 4, backoff: { kind: 'fixed' as const, seconds: 5 }, jitter: 'none' as const };
+        const schedule = { kind: 'delay' as const, delaySeconds: 1 };
+        await createJob('r1', aRequest({ jobId: 'a', schedule, retry }), world.ports);
+        await subscribeToAll(world, 'a');
+        await world.clock.advance(SECOND);
+      },
+      act: runVisible,
+      check: async (world) => {
+        const [run] = await world.runsOf('a');
+        expect(run).toMatchObject({ state: 'DONE' });
+        const wanted = Array.from({ length: run!.sequence - 1 }, (_, index) => `${run!.runId}:${index + 2}`);
+        expect(eventIds(world, 'notify')).toEqual(wanted);
+      },
+    });
+  });
+
+  test('deleting a job: once it was answered nothing starts, and what did not run says why', async () => {
+    const histories = await dieEverywhere({
+      code: { 'job-report': ok, notify: ok },
+      rest: 5 * MINUTE,
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+        await createNotification('n1', { jobId: 'a', state: 'DONE', functionArn: functionArn('notify') }, world.ports);
+        const engine = world.start();
+        await world.clock.advance(MINUTE);
+        await world.stop(engine);
+        world.calls.length = 0;
+      },
+      act: (_, ports) => deleteJob('d1', 'a', ports),
+      again: (world) => deleteJob('d1', 'a', world.ports),
+      check: async (world) => {
+        expect(world.callsOf('job-report')).toEqual([]);
+        const runs = await world.runsOf('a');
+        const skipped = runs.filter(({ state }) => state !== 'DONE');
+        expect(skipped.length).toBeGreaterThan(0);
+        expect(skipped.every(({ state, reason }) => state === 'SKIPPED' && reason === 'deleted')).toBe(true);
+        expect(await world.ports.notifications.of('a')).toEqual([]);
+        const replies = await world.ports.replies['notify-deleted'].receive(10);
+        expect(new Set(replies.map(({ body }) => (JSON.parse(body) as { notifyId: string }).notifyId)).size).toBe(1);
+      },
+    });
+    expect(histories).toBeGreaterThan(6);
+  });
+
+  test('deleting and creating again under the same id: only the new job runs', async () => {
+    const request = aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') });
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      rest: 3 * MINUTE,
+      arrange: async (world) => {
+        await createJob('r1', request, world.ports);
+        await world.clock.advance(30 * SECOND);
+        await deleteJob('d1', 'a', world.ports);
+      },
+      act: (_, ports) => createJob('r2', request, ports),
+      again: (world) => createJob('r2', request, world.ports),
+      check: async (world) => {
+        const again = [50, 70, 90, 110, 130, 150, 170, 190, 210].map((seconds) => NOON + seconds * SECOND);
+        expect(world.calls.map(({ at }) => at)).toEqual(again);
+      },
+    });
+  });
+
+  test('subscribing: whoever was told so hears of what happens', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok, notify: ok },
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+      },
+      act: (_, ports) =>
+        createNotification('n1', { jobId: 'a', state: 'DONE', functionArn: functionArn('notify') }, ports),
+      again: (world) =>
+        createNotification('n1', { jobId: 'a', state: 'DONE', functionArn: functionArn('notify') }, world.ports),
+      check: async (world) => {
+        const runs = await world.runsOf('a');
+        expect(eventIds(world, 'notify')).toEqual(runs.map(({ runId, sequence }) => `${runId}:${sequence}`));
+      },
+    });
+  });
+
+  test('unsubscribing: the other subscriber of the same state still hears of everything', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok, notify: ok, other: ok },
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+        await createNotification('n1', { jobId: 'a', state: 'DONE', functionArn: functionArn('notify') }, world.ports);
+        await createNotification('n2', { jobId: 'a', state: 'DONE', functionArn: functionArn('other') }, world.ports);
+      },
+      act: async (world, ports) => {
+        const all = await world.ports.notifications.of('a');
+        const mine = all.find((one) => one.functionArn === functionArn('notify'))!;
+        await deleteNotification('a', mine.notifyId, ports);
+      },
+      check: async (world, { wasAcknowledged }) => {
+        if (wasAcknowledged) expect(world.callsOf('notify')).toEqual([]);
+        expect(eventIds(world, 'other')).toHaveLength((await world.runsOf('a')).length);
+      },
+    });
+  });
+});
+
+test('a job that was never created cannot be deleted', async () => {
+  const world = await World.open();
+  await expect(deleteJob('d1', 'nobody', world.ports)).rejects.toThrow(NotFoundError);
+  await world.close();
+});

@@ -1,0 +1,3 @@
+export default async function stopEmulators() {
+  await globalThis.stopEmulators();
+}
