@@ -13,6 +13,8 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
+      // `{ field: _, ...rest }` is how a field is left out.
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       // Ports are asynchronous by contract; an adapter that has nothing to wait for still answers with a promise.
       '@typescript-eslint/require-await': 'off',
     },

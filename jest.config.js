@@ -9,5 +9,7 @@ module.exports = {
       { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
+  globalSetup: '<rootDir>/test/support/emulators.mjs',
+  globalTeardown: '<rootDir>/test/support/emulators-stop.mjs',
   testTimeout: 30_000,
 };

@@ -10,6 +10,8 @@ import { cachedCode } from '../operations/cached-code';
 import type { Ports } from '../ports';
 
 const VISIBILITY_MS = 60_000;
+/** Taking a message costs a commit: activations come so much earlier, and the runner waits for their instant. */
+const LEAD_MS = 40;
 /** A message that was taken so often without success goes to the dead-letter queue. */
 const MOST_RECEIVES = 5;
 
@@ -33,10 +35,11 @@ export function localPorts(
     all.push(queue);
     return queue;
   };
-  const consumedQueue = (name: string, deadLetters = plainQueue(`${name}-dead`)): LocalQueue => {
+  const consumedQueue = (name: string, deadLetters = plainQueue(`${name}-dead`), leadMs = 0): LocalQueue => {
     const options = {
       name,
       clock,
+      leadMs,
       visibilityMs: VISIBILITY_MS,
       deadLetters: { queue: deadLetters, maxReceives: MOST_RECEIVES },
     };
@@ -56,7 +59,7 @@ export function localPorts(
     code: cachedCode(new LocalCodeStore(database)),
     control: new LocalControlStore(database, { clock }),
     deadActivations,
-    activations: consumedQueue('job-activation', deadActivations),
+    activations: consumedQueue('job-activation', deadActivations, LEAD_MS),
     notify: consumedQueue('notify'),
     commands: {
       'job-create': consumedQueue('job-create'),

@@ -180,7 +180,9 @@ function fillIn(template: Json, input: Json, context: Json): Json {
   if (typeof template !== 'object' || template === null || Array.isArray(template)) return template;
   return Object.fromEntries(
     Object.entries(template).map(([name, value]) =>
-      name.endsWith('.$') ? [name.slice(0, -2), at(value as string, input, context)] : [name, fillIn(value, input, context)],
+      name.endsWith('.$')
+        ? [name.slice(0, -2), at(value as string, input, context)]
+        : [name, fillIn(value, input, context)],
     ),
   );
 }
@@ -189,11 +191,14 @@ function fillIn(template: Json, input: Json, context: Json): Json {
 function at(path: string, input: Json, context: Json): Json {
   if (!/^\$\$?(\.[A-Za-z]\w*)*$/.test(path)) throw new Error(`path ${path} is not known here`);
   const [root, ...names] = path.split('.');
-  return names.reduce((value: Json, name) => {
-    const found = (value as Fields | null | undefined)?.[name];
-    if (found === undefined) throw new StatesError('States.Runtime', `the path ${path} leads nowhere`);
-    return found;
-  }, root === '$$' ? context : input);
+  return names.reduce(
+    (value: Json, name) => {
+      const found = (value as Fields | null | undefined)?.[name];
+      if (found === undefined) throw new StatesError('States.Runtime', `the path ${path} leads nowhere`);
+      return found;
+    },
+    root === '$$' ? context : input,
+  );
 }
 
 /** Step Functions cuts the fraction off the second. */

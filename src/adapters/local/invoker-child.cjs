@@ -51,10 +51,7 @@ function ownFrames(stack) {
   if (typeof stack !== 'string') return undefined;
   return stack
     .split('\n')
-    .filter(
-      (line) =>
-        !line.includes(module.filename) && !line.includes('(node:internal') && !line.includes('at node:internal'),
-    )
+    .filter((line) => !line.includes(module.filename) && !line.includes('(node:') && !line.includes('at node:'))
     .join('\n');
 }
 

@@ -26,6 +26,11 @@ export class MessageTooLargeError extends Error {
 export interface LocalQueueOptions {
   name: string;
   clock: Clock;
+  /**
+   * A message sent with a delay is delivered so much before its end, default 0: its receiver waits for the instant itself,
+   * and what a delivery costs is over by then.
+   */
+  leadMs?: number;
   /** how long a message that was taken stays hidden */
   visibilityMs: number;
   /** A message taken so many times without being removed moves to the dead-letter queue, which lies in the same database. */
@@ -85,10 +90,16 @@ export class LocalQueue implements Queue {
   async send(messages: readonly OutgoingMessage[]): Promise<void> {
     for (const message of messages) this.#check(message);
     if (messages.length === 0) return;
-    const sentAt = this.#options.clock.now();
+    const { clock, leadMs = 0 } = this.#options;
+    const sentAt = clock.now();
     const accepted = messages.map(({ body, delayMs = 0 }) => ({
       body,
-      message: this.#message(systemIds.guid(), { visibleAt: sentAt + delayMs, sentAt, receives: 0, isTaken: false }),
+      message: this.#message(systemIds.guid(), {
+        visibleAt: sentAt + Math.max(0, delayMs - leadMs),
+        sentAt,
+        receives: 0,
+        isTaken: false,
+      }),
     }));
     const expired = this.#expired(sentAt);
     await this.#database.change(() => {

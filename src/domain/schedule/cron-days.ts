@@ -91,30 +91,35 @@ export function dayMasksOf(
   const masks: number[] = [];
   for (let length = 28; length <= 31; length++) {
     for (let firstWeekday = 0; firstWeekday < 7; firstWeekday++) {
-      let mask = 0;
-      for (let day = 1; day <= length; day++) {
-        const byMonth = daysOfMonth.some((item) => isDayOfMonth(item, day, length, firstWeekday));
-        const byWeek = daysOfWeek.some((item) => isDayOfWeek(item, day, length, firstWeekday));
-        if (isUnion ? byMonth || byWeek : byMonth && byWeek) mask |= 1 << day;
-      }
-      masks.push(mask);
+      let byMonth = 0;
+      let byWeek = 0;
+      for (const item of daysOfMonth) byMonth |= maskOfDayItem(item, length, firstWeekday);
+      for (const item of daysOfWeek) byWeek |= maskOfWeekdayItem(item, length, firstWeekday);
+      masks.push(isUnion ? byMonth | byWeek : byMonth & byWeek);
     }
   }
   return masks;
 }
 
-function isDayOfMonth(item: DayItem, day: number, length: number, firstWeekday: number): boolean {
+/** The days from `from` to `to`, `step` apart. */
+function maskOfDays(from: number, to: number, step: number): number {
+  let mask = 0;
+  for (let day = from; day <= to; day += step) mask |= 1 << day;
+  return mask;
+}
+
+function maskOfDayItem(item: DayItem, length: number, firstWeekday: number): number {
   switch (item.kind) {
     case 'every':
-      return true;
+      return maskOfDays(1, length, 1);
     case 'range':
-      return day >= item.from && day <= item.to && (day - item.from) % item.step === 0;
+      return maskOfDays(item.from, Math.min(item.to, length), item.step);
     case 'last':
-      return day === length - item.before;
+      return item.before < length ? 1 << (length - item.before) : 0;
     case 'last-workday':
-      return day === nearestWorkday(length, length, firstWeekday);
+      return 1 << nearestWorkday(length, length, firstWeekday);
     case 'nearest-workday':
-      return item.day <= length && day === nearestWorkday(item.day, length, firstWeekday);
+      return item.day <= length ? 1 << nearestWorkday(item.day, length, firstWeekday) : 0;
   }
 }
 
@@ -126,18 +131,27 @@ function nearestWorkday(day: number, length: number, firstWeekday: number): numb
   return day;
 }
 
-function isDayOfWeek(item: WeekdayItem, day: number, length: number, firstWeekday: number): boolean {
-  const weekday = (firstWeekday + day - 1) % 7;
+function maskOfWeekdayItem(item: WeekdayItem, length: number, firstWeekday: number): number {
+  const firstDay = (weekday: number) => ((weekday - firstWeekday + 7) % 7) + 1;
   switch (item.kind) {
     case 'every':
-      return true;
-    case 'range':
+      return maskOfDays(1, length, 1);
+    case 'range': {
+      let mask = 0;
       // In Unix a range may end at 7, which is Sunday again.
-      return [weekday, weekday + 7].some((w) => w >= item.from && w <= item.to && (w - item.from) % item.step === 0);
-    case 'last-weekday':
-      return weekday === item.weekday && day > length - 7;
-    case 'nth-weekday':
-      return weekday === item.weekday && Math.ceil(day / 7) === item.nth;
+      for (let weekday = item.from; weekday <= item.to; weekday += item.step) {
+        mask |= maskOfDays(firstDay(weekday % 7), length, 7);
+      }
+      return mask;
+    }
+    case 'last-weekday': {
+      const first = firstDay(item.weekday);
+      return 1 << (first + 7 * Math.floor((length - first) / 7));
+    }
+    case 'nth-weekday': {
+      const day = firstDay(item.weekday) + 7 * (item.nth - 1);
+      return day <= length ? 1 << day : 0;
+    }
   }
 }
 

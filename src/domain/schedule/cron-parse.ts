@@ -1,5 +1,4 @@
 import { FIRST_YEAR } from './calendar';
-import { hasBit } from './bits';
 import { dayMasksOf, hasAnyDate, parseDaysOfMonth, parseDaysOfWeek, valuesOf } from './cron-days';
 import {
   AWS_WEEKDAYS,
@@ -15,6 +14,8 @@ import {
 } from './cron-field';
 import type { CronFields, CronSchedule } from './schedule';
 import { ScheduleError, type DstOptions } from './types';
+
+const ALL_HOURS = 2 ** 24 - 1;
 
 /** The texts of all seven fields, whichever form they were written in. */
 interface FieldTexts {
@@ -83,7 +84,7 @@ function cronOf(texts: FieldTexts, basis: CronBasis, isUnix: boolean): CronSched
     months,
     years,
     dayMasks,
-    everyHour: Array.from({ length: 24 }, (_, hour) => hour).every((hour) => hasBit(hours, hour)),
+    everyHour: hours[0] === ALL_HOURS,
   };
 }
 

@@ -6,10 +6,8 @@ export function listOf(words: readonly string[], last = 'and'): string {
 
 /** `1st`, `2nd`, `11th` */
 export function ordinal(value: number): string {
-  const ending = { one: 'st', two: 'nd', few: 'rd' }[
-    new Intl.PluralRules('en', { type: 'ordinal' }).select(value) as 'one' | 'two' | 'few'
-  ];
-  return `${value}${ending ?? 'th'}`;
+  const isTeen = Math.floor(value / 10) % 10 === 1;
+  return `${value}${(isTeen ? undefined : ['th', 'st', 'nd', 'rd'][value % 10]) ?? 'th'}`;
 }
 
 /** `5`, `1 to 5`, `every 2nd day from 1 to 31`; `nameOf` puts names in the place of numbers. */

@@ -34,7 +34,7 @@ export class Zone {
 
   constructor(offsetAt: (utc: number) => number, around: number) {
     this.offsetAt = offsetAt;
-    const at = Math.min(Math.max(around, FIRST_SECOND), END_SECOND);
+    const at = Math.min(Math.max(Math.floor(around), FIRST_SECOND), END_SECOND);
     this.starts = [at];
     this.offsets = [offsetAt(at)];
     this.knownUntil = at;

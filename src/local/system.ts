@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { systemClock, systemIds, systemRandom } from '../adapters/local/clock';
+import { openDatabase } from '../adapters/local/database';
+import { LocalInvoker } from '../adapters/local/invoker';
+import { createApp } from '../http/app';
+import { startEngine } from './engine';
+import { createExamples } from './examples';
+import { localPorts } from './ports';
+import type { Terminal } from './terminal';
+
+const HOST = '127.0.0.1';
+const SHARDS = 4;
+const TICK_SECONDS = 10;
+const RETENTION_MS = 30 * 86_400_000;
+/** What is at work when the system is told to stop may go on so long; it runs again after the next start otherwise. */
+const LONGEST_STOP_MS = 10_000;
+
+export interface LocalSystem {
+  /** Finishes what is at work, within bounds, and lets go of the data. Answers how many attempts it did not wait for. */
+  stop(): Promise<{ abandoned: number }>;
+}
+
+/**
+ * The whole system in one process: the store, the loop, the consumers and the HTTP API.
+ * @throws DataFolderInUseError and its siblings when the folder cannot be had; an error with code EADDRINUSE for the port
+ */
+export async function startLocalSystem(options: {
+  /** 0: any that is free */
+  port: number;
+  dataDirectory: string;
+  handlersDirectory: string;
+  hasExamples: boolean;
+  /** attempts side by side */
+  concurrency: number;
+  terminal: Terminal;
+  /** called as soon as requests are answered, before the first job runs */
+  onListening: (url: string) => void;
+}): Promise<LocalSystem> {
+  const { terminal, concurrency } = options;
+  const database = await openDatabase(options.dataDirectory);
+  const invoker = new LocalInvoker({
+    handlersDirectory: options.handlersDirectory,
+    maxWorkers: concurrency,
+    onLog: (line, from) => terminal.output(from.functionName, line),
+  });
+  try {
+    invoker.functions();
+    const local = localPorts(database, {
+      clock: systemClock,
+      ids: systemIds,
+      random: systemRandom,
+      invoker,
+      journal: terminal,
+      settings: { shards: SHARDS, tickSeconds: TICK_SECONDS, retentionMs: RETENTION_MS, allowedFunctions: ['*'] },
+    });
+    const left = await local.takeOver();
+    if (left.runs + left.messages > 0) terminal.note('taken-over', left);
+    // The port is bound before anything runs: who cannot have it has changed nothing.
+    const server = serve({
+      fetch: createApp({ ports: local.ports, isLocal: true }).fetch,
+      port: options.port,
+      hostname: HOST,
+    });
+    await once(server, 'listening');
+    options.onListening(`http://${HOST}:${(server.address() as AddressInfo).port}`);
+    const engine = startEngine({ ports: local.ports, concurrency, daily: local.sweepExpired });
+    if (options.hasExamples) await createExamples(local.ports);
+
+    return {
+      async stop() {
+        const closed = new Promise((resolve) => server.close(resolve));
+        if ('closeAllConnections' in server) server.closeAllConnections();
+        const over = new AbortController();
+        const stopped = engine.stop().then(() => over.abort());
+        await systemClock.waitUntil(systemClock.now() + LONGEST_STOP_MS, over.signal);
+        const abandoned = over.signal.aborted ? 0 : engine.active();
+        if (abandoned === 0) await stopped;
+        await closed;
+        await invoker.close();
+        await database.close();
+        return { abandoned };
+      },
+    };
+  } catch (error) {
+    await invoker.close();
+    await database.close();
+    throw error;
+  }
+}

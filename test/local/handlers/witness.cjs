@@ -1,0 +1,10 @@
+// Writes down outside of the system what really happened: `start` and `end` of every attempt.
+const { appendFileSync } = require('node:fs');
+
+module.exports = async function witness({ runId, attempt, payload }) {
+  const note = (what) => appendFileSync(payload.witness, `${what} ${runId} ${attempt}\n`);
+  note('start');
+  await new Promise((resolve) => setTimeout(resolve, payload.lastsMs));
+  if (payload.fails) throw new Error('it always fails');
+  note('end');
+};

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { functionArn } from '../support/builders';
+import { LocalProcess, type Line } from '../support/local-process';
+
+const HANDLERS = join(__dirname, 'handlers');
+const became = (state: string, jobId?: string) => (line: Line) =>
+  line.event === 'transition' && line['state'] === state && (jobId === undefined || line['jobId'] === jobId);
+
+/** The local system as a person starts it: a process of its own. */
+describe('npm start', () => {
+  let directory: string;
+  const data = () => join(directory, 'data');
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'escapement-start-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  test('shows the example jobs fired, retried and notified, and creates, lists and deletes a job as the README says', async () => {
+    const system = await LocalProcess.start(['--data', data(), '--json']);
+    await system.line(became('DONE', 'example-heartbeat'));
+    const { body } = await system.request('GET', '/jobs');
+    const names = (body as { items: { jobId: string }[] }).items.map(({ jobId }) => jobId).sort();
+    expect(names).toEqual(['example-delayed', 'example-flaky', 'example-heartbeat']);
+    await system.line(became('DONE', 'example-flaky'));
+    const flaky = system.lines.filter((line) => line['jobId'] === 'example-flaky' && line.event === 'transition');
+    expect(flaky.map(({ state }) => state)).toEqual([
+      'SCHEDULED',
+      'STARTED',
+      'RELEASED',
+      'STARTED',
+      'RELEASED',
+      'STARTED',
+      'DONE',
+    ]);
+    await system.line(({ event, line }) => event === 'output' && String(line).includes('escapement.run.done'));
+
+    const job = { name: 'hello', target: { functionArn: functionArn('job-report') }, payload: { to: 'you' } };
+    const created = await system.request('POST', '/jobs', job);
+    expect(created.status).toBe(201);
+    const { jobId } = created.body as { jobId: string };
+    await system.line(became('DONE', jobId));
+    expect((await system.request('GET', `/jobs/${jobId}`)).body).toMatchObject({ name: 'hello', state: 'COMPLETED' });
+    expect((await system.request('DELETE', `/jobs/${jobId}`)).status).toBe(204);
+    expect((await system.request('DELETE', `/jobs/${jobId}`)).status).toBe(204);
+    expect((await system.request('GET', `/jobs/${jobId}`)).status).toBe(404);
+    expect(await system.end('SIGINT')).toBe(0);
+  });
+
+  test('goes on after a restart where it was, and makes no examples when it has handlers of its own', async () => {
+    const args = ['--data', data(), '--handlers', HANDLERS, '--json'];
+    const first = await LocalProcess.start(args);
+    expect((await first.request('GET', '/jobs')).body).toEqual({ items: [] });
+    const job = {
+      jobId: 'later',
+      target: { functionArn: functionArn('witness') },
+      payload: { witness: join(directory, 'witness'), lastsMs: 1 },
+      delaySeconds: 3,
+    };
+    expect((await first.request('POST', '/jobs', job)).status).toBe(201);
+    expect(await first.end('SIGINT')).toBe(0);
+    const second = await LocalProcess.start(args);
+    await second.line(became('DONE', 'later'));
+    expect(await second.end('SIGTERM')).toBe(0);
+  });
+
+  test('lets what is at work finish when it is told to stop', async () => {
+    const args = ['--data', data(), '--handlers', HANDLERS, '--json'];
+    const first = await LocalProcess.start(args);
+    const payload = { witness: join(directory, 'witness'), lastsMs: 1_000 };
+    await first.request('POST', '/jobs', { jobId: 'slow', target: { functionArn: functionArn('witness') }, payload });
+    await first.line(became('STARTED', 'slow'));
+    expect(await first.end('SIGINT')).toBe(0);
+    const second = await LocalProcess.start(args);
+    const { body } = await second.request('GET', '/jobs/slow/runs');
+    expect((body as { items: object[] }).items).toMatchObject([{ state: 'DONE', attempt: 1 }]);
+    await second.end('SIGTERM');
+  });
+
+  test('refuses a second process on the same data, and says what to do', async () => {
+    const first = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS]);
+    await expect(LocalProcess.start(['--data', data(), '--handlers', HANDLERS])).rejects.toThrow(/in use.*--data/s);
+    expect((await first.request('GET', '/health')).status).toBe(200);
+    await first.end('SIGTERM');
+  });
+
+  test('refuses what it cannot use, in one line without a stack', async () => {
+    const file = join(directory, 'file');
+    writeFileSync(file, '');
+    for (const [args, says] of [
+      [['--handlers', join(directory, 'nowhere')], /nowhere/],
+      [['--data', file], /file/],
+      [['--concurrency', '0'], /whole number from 1 to 1000/],
+      [['--nonsense'], /unknown option/],
+    ] as const) {
+      const starting = LocalProcess.start(['--data', data(), ...args]);
+      await expect(starting).rejects.toThrow(says);
+      await expect(starting).rejects.not.toThrow(/\n\s+at /);
+    }
+  });
+
+  test('answers neither another host name nor a page of another origin', async () => {
+    const system = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS]);
+    const job = { target: { functionArn: functionArn('witness') } };
+    const foreign = await system.request('POST', '/jobs', job, { origin: 'https://example.com' });
+    expect(foreign.status).toBe(403);
+    expect((await system.request('GET', '/jobs')).body).toEqual({ items: [] });
+    await system.end('SIGTERM');
+  });
+});

@@ -1,0 +1,86 @@
+import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
+import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
+import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
+import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
+import { SqsQueue } from '../../src/adapters/aws/sqs-queue';
+import { TABLES, type TableName } from '../../src/adapters/aws/table-layout';
+import { systemClock, systemRandom } from '../../src/adapters/local/clock';
+import { createEmulatedQueue, createEmulatedTable, emulatedDynamo, emulatedSqs } from './emulated-aws';
+import { startLambdaStandIn, type UserFunction } from './lambda-stand-in';
+
+const QUEUES = [
+  'JOB_ACTIVATION',
+  'JOB_ACTIVATION_DEAD_LETTER',
+  'NOTIFY',
+  'JOB_CREATE',
+  'JOB_CREATED',
+  'JOB_DELETE',
+  'JOB_DELETED',
+  'NOTIFY_CREATE',
+  'NOTIFY_CREATED',
+  'NOTIFY_DELETE',
+  'NOTIFY_DELETED',
+] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+const SHARDS = 2;
+const pacing = { clock: systemClock, random: systemRandom };
+
+/**
+ * Tables and queues on the emulators and a stand-in for Lambda, all fresh, with the environment that the stack would give
+ * to any of the functions: a handler that is loaded afterwards finds itself deployed.
+ */
+export async function deploy() {
+  const functions = new Map<string, UserFunction>();
+  const lambda = await startLambdaStandIn(functions);
+  const dynamo = emulatedDynamo();
+  const sqs = emulatedSqs();
+
+  const tableNames = {} as Record<TableName, string>;
+  for (const name of Object.keys(TABLES) as TableName[]) tableNames[name] = await createEmulatedTable(name);
+  const queueUrls = {} as Record<QueueName, string>;
+  for (const name of QUEUES) queueUrls[name] = (await createEmulatedQueue(sqs, { visibilityMs: 900_000 })).queueUrl;
+
+  Object.assign(process.env, {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'nobody',
+    AWS_SECRET_ACCESS_KEY: 'nothing',
+    AWS_ENDPOINT_URL_DYNAMODB: process.env['EMULATED_DYNAMODB_URL'],
+    AWS_ENDPOINT_URL_SQS: process.env['EMULATED_SQS_URL'],
+    AWS_ENDPOINT_URL_LAMBDA: lambda.url,
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+    SHARD_COUNT: String(SHARDS),
+    TICK_SECONDS: '10',
+    RETENTION_SECONDS: String(30 * 86_400),
+    ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
+  });
+  for (const [name, tableName] of Object.entries(tableNames)) {
+    process.env[`${name.toUpperCase()}_TABLE_NAME`] = tableName;
+  }
+  for (const [name, queueUrl] of Object.entries(queueUrls)) process.env[`${name}_QUEUE_URL`] = queueUrl;
+
+  const table = (name: TableName) => ({ client: dynamo, tableName: tableNames[name], shards: SHARDS, ...pacing });
+  return {
+    /** users' functions by their name */
+    functions,
+    jobs: new DynamoJobStore(table('jobs')),
+    runs: new DynamoRunStore(table('runs')),
+    notifications: new DynamoNotificationStore(table('notifications')),
+    code: new DynamoCodeStore(table('code')),
+    queue: (name: QueueName) => new SqsQueue({ client: sqs, queueUrl: queueUrls[name], ...pacing }),
+    /** Bodies of all that is visible in the queue, parsed. */
+    async bodiesIn(name: QueueName): Promise<unknown[]> {
+      const bodies: unknown[] = [];
+      for (;;) {
+        const messages = await this.queue(name).receive(10);
+        if (messages.length === 0) return bodies;
+        bodies.push(...messages.map(({ body }) => JSON.parse(body) as unknown));
+      }
+    },
+    async close() {
+      dynamo.destroy();
+      sqs.destroy();
+      await lambda.close();
+    },
+  };
+}

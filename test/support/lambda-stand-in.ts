@@ -1,0 +1,36 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A user's function: what it throws is answered as Lambda does it, with status 200 and X-Amz-Function-Error. */
+export type UserFunction = (event: unknown) => unknown;
+
+/** Lambda's Invoke on loopback, for functions by their name. */
+export async function startLambdaStandIn(functions: ReadonlyMap<string, UserFunction>) {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const arn = /\/functions\/([^/]+)\/invocations$/.exec(decodeURIComponent(request.url ?? ''))?.[1];
+      const code = functions.get(arn?.split(':')[6] ?? '');
+      const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+        response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+      if (!code) {
+        return answer(404, { Message: `no function ${arn}` }, { 'x-amzn-errortype': 'ResourceNotFoundException' });
+      }
+      try {
+        answer(200, (await code(JSON.parse(Buffer.concat(chunks).toString('utf8')))) ?? null);
+      } catch (error) {
+        const { name, message } = error as Error;
+        answer(200, { errorType: name, errorMessage: message }, { 'x-amz-function-error': 'Unhandled' });
+      }
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
