@@ -92,9 +92,14 @@ function cut(error: RunError): RunError {
   return { type: cutBytes(error.type, 256), message: cutBytes(error.message, ERROR_BYTES) };
 }
 
-/** The longest beginning of the text that fits, never ending in half a character. */
+/**
+ * The longest beginning of the text that fits, never ending in half a character. What is no character at all (a lone
+ * surrogate, U+FFFE, U+FFFF) becomes U+FFFD: queues refuse it.
+ */
 export function cutBytes(text: string, bytes: number): string {
-  if (Buffer.byteLength(text) <= bytes) return text.toWellFormed();
-  const cutText = Buffer.from(text).subarray(0, bytes).toString('utf8');
-  return cutText.replace(/\uFFFD+$/, '');
+  const clean = text.toWellFormed().replace(/[\uFFFE\uFFFF]/g, '\uFFFD');
+  if (Buffer.byteLength(clean) <= bytes) return clean;
+  const beginning = Buffer.from(clean).subarray(0, bytes).toString('utf8');
+  // Half a character at the cut was decoded as U+FFFD.
+  return beginning.endsWith('\uFFFD') ? beginning.slice(0, -1) : beginning;
 }

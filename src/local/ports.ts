@@ -19,9 +19,9 @@ const MOST_RECEIVES = 5;
 export interface LocalPorts {
   ports: Ports;
   /** Ends the leases and visibilities that a predecessor left, so that what was in flight runs again at once. */
-  takeOver(): Promise<{ runs: number; messages: number }>;
+  takeOver: () => Promise<{ runs: number; messages: number }>;
   /** Removes what is past its retention. */
-  sweepExpired(): Promise<void>;
+  sweepExpired: () => Promise<void>;
 }
 
 export function localPorts(

@@ -83,7 +83,7 @@ describe('what becomes of a run after an attempt', () => {
     const message = run.error!.message;
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(2_048);
     expect(message).toBe('📦'.repeat(512));
-    expect(cutBytes('a\uD83D', 100)).toBe('a\uFFFD');
+    expect(cutBytes('a\uD83D\uFFFF', 100)).toBe('a\uFFFD\uFFFD');
   });
 
   test('a hundred attempts with long errors leave a row of bounded size', () => {

@@ -131,8 +131,12 @@ function nearestWorkday(day: number, length: number, firstWeekday: number): numb
   return day;
 }
 
+/** The first day of the month that is such a weekday. */
+function firstDayOf(weekday: number, firstWeekday: number): number {
+  return ((weekday - firstWeekday + 7) % 7) + 1;
+}
+
 function maskOfWeekdayItem(item: WeekdayItem, length: number, firstWeekday: number): number {
-  const firstDay = (weekday: number) => ((weekday - firstWeekday + 7) % 7) + 1;
   switch (item.kind) {
     case 'every':
       return maskOfDays(1, length, 1);
@@ -140,16 +144,16 @@ function maskOfWeekdayItem(item: WeekdayItem, length: number, firstWeekday: numb
       let mask = 0;
       // In Unix a range may end at 7, which is Sunday again.
       for (let weekday = item.from; weekday <= item.to; weekday += item.step) {
-        mask |= maskOfDays(firstDay(weekday % 7), length, 7);
+        mask |= maskOfDays(firstDayOf(weekday % 7, firstWeekday), length, 7);
       }
       return mask;
     }
     case 'last-weekday': {
-      const first = firstDay(item.weekday);
+      const first = firstDayOf(item.weekday, firstWeekday);
       return 1 << (first + 7 * Math.floor((length - first) / 7));
     }
     case 'nth-weekday': {
-      const day = firstDay(item.weekday) + 7 * (item.nth - 1);
+      const day = firstDayOf(item.weekday, firstWeekday) + 7 * (item.nth - 1);
       return day <= length ? 1 << day : 0;
     }
   }
