@@ -5,10 +5,10 @@ export interface Adapter {
   /** the clock that the adapter was given: hand-moved, or the real one */
   clock: Clock;
   /** lets this much time pass on that clock; an adapter under real time really waits */
-  advance(ms: number): Promise<void>;
+  advance: (ms: number) => Promise<void>;
   /** until the assertion holds: once for a store whose indexes never lag, for a while with others */
-  eventually(assertion: () => Promise<void>): Promise<void>;
-  close(): Promise<void>;
+  eventually: (assertion: () => Promise<void>) => Promise<void>;
+  close: () => Promise<void>;
 }
 
 let drawn = 0;

@@ -140,7 +140,9 @@ export async function walk(
         } catch (error) {
           const rule = isRuntimeError(error) ? undefined : state.Catch?.find((each) => matches(each, error));
           if (!rule || error instanceof OutOfTime) throw error;
-          if (rule.ResultPath !== null) throw new Error('a Catch that keeps its error is not known here');
+          if (rule.ResultPath !== null) {
+            throw new Error('a Catch that keeps its error is not known here', { cause: error });
+          }
           return { next: rule.Next, output: input };
         }
       default:

@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
@@ -27,10 +28,25 @@ const SHARDS = 2;
 const pacing = { clock: systemClock, random: systemRandom };
 
 /**
+ * The emulator names its queues by `sqs.<region>.localhost`, and a client that was given no endpoint asks that host. All names
+ * below localhost mean this machine (RFC 6761), but not every resolver knows. Answers how to make an end of it.
+ */
+function resolveLocalhostNames(): () => void {
+  const { lookup } = dns;
+  const resolve = (name: string, ...rest: unknown[]) =>
+    (lookup as (...given: unknown[]) => void)(name.endsWith('.localhost') ? '127.0.0.1' : name, ...rest);
+  dns.lookup = Object.assign(resolve, lookup) as typeof lookup;
+  return () => {
+    dns.lookup = lookup;
+  };
+}
+
+/**
  * Tables and queues on the emulators and a stand-in for Lambda, all fresh, with the environment that the stack would give
  * to any of the functions: a handler that is loaded afterwards finds itself deployed.
  */
 export async function deploy() {
+  const forgetNames = resolveLocalhostNames();
   const functions = new Map<string, UserFunction>();
   const lambda = await startLambdaStandIn(functions);
   const dynamo = emulatedDynamo();
@@ -46,7 +62,7 @@ export async function deploy() {
     AWS_ACCESS_KEY_ID: 'nobody',
     AWS_SECRET_ACCESS_KEY: 'nothing',
     AWS_ENDPOINT_URL_DYNAMODB: process.env['EMULATED_DYNAMODB_URL'],
-    AWS_ENDPOINT_URL_SQS: process.env['EMULATED_SQS_URL'],
+    AWS_ENDPOINT_URL_SQS: new URL(queueUrls.NOTIFY).origin,
     AWS_ENDPOINT_URL_LAMBDA: lambda.url,
     POWERTOOLS_LOG_LEVEL: 'SILENT',
     SHARD_COUNT: String(SHARDS),
@@ -77,9 +93,18 @@ export async function deploy() {
         bodies.push(...messages.map(({ body }) => JSON.parse(body) as unknown));
       }
     },
+    /** The handler in a fresh process, which reads the environment as it is now. */
+    load<Event, Answer>(name: string): (event: Event) => Promise<Answer> {
+      jest.resetModules();
+      const { handler } = jest.requireActual<{ handler: (event: Event) => Promise<Answer> }>(
+        `../../lambdas/${name}/handler`,
+      );
+      return handler;
+    },
     async close() {
       dynamo.destroy();
       sqs.destroy();
+      forgetNames();
       await lambda.close();
     },
   };

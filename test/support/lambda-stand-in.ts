@@ -15,7 +15,8 @@ export async function startLambdaStandIn(functions: ReadonlyMap<string, UserFunc
       const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
         response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
       if (!code) {
-        return answer(404, { Message: `no function ${arn}` }, { 'x-amzn-errortype': 'ResourceNotFoundException' });
+        answer(404, { Message: `no function ${arn}` }, { 'x-amzn-errortype': 'ResourceNotFoundException' });
+        return;
       }
       try {
         answer(200, (await code(JSON.parse(Buffer.concat(chunks).toString('utf8')))) ?? null);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../../src/adapters/local/clock';
@@ -19,23 +20,23 @@ async function writeUntilKilled(
   round: number,
   survivesPowerLoss: boolean,
   afterLines: number,
-  atTheEnd: () => Promise<void>,
+  beforeTheEnd: () => Promise<void>,
 ): Promise<string[]> {
-  const child = spawn(process.execPath, [CHILD, folder, String(round), String(survivesPowerLoss)], {
+  const witnessFile = join(folder, `witness-${round}`);
+  const child = spawn(process.execPath, [CHILD, folder, witnessFile, String(round), String(survivesPowerLoss)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    if (lines.length === afterLines + 1) {
-      await atTheEnd();
-      child.kill('SIGKILL');
-    }
+  let lines = 0;
+  for await (const _line of createInterface({ input: child.stdout })) {
+    lines += 1;
+    if (lines !== afterLines) continue;
+    await beforeTheEnd();
+    child.kill('SIGKILL');
   }
   const [, signal] = (await exited) as [number | null, string | null];
   expect(signal).toBe('SIGKILL');
-  return lines;
+  return readFileSync(witnessFile, 'utf8').split('\n').slice(0, -1);
 }
 
 describe.each([true, false])(

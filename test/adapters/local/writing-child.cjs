@@ -1,6 +1,9 @@
-/* Writes jobs and messages into the store given by argv[2] until it is killed, and says on standard output what was acknowledged. */
+/*
+ * Writes jobs and messages into the store of a folder until it is killed. What was acknowledged goes into a witness file at once, and a
+ * line for each on standard output tells how far it is.
+ */
 require('tsx/cjs');
-const { writeSync } = require('node:fs');
+const { openSync, writeSync } = require('node:fs');
 const { openDatabase } = require('../../../src/adapters/local/database.ts');
 const { LocalJobStore } = require('../../../src/adapters/local/job-store.ts');
 const { LocalQueue } = require('../../../src/adapters/local/queue.ts');
@@ -10,12 +13,16 @@ const { aJob } = require('../../contracts/rows.ts');
 const HANDS = 8;
 
 async function main() {
-  const [, , folder, round, survivesPowerLoss] = process.argv;
+  const [, , folder, witnessFile, round, survivesPowerLoss] = process.argv;
   const database = await openDatabase(folder, { survivesPowerLoss: survivesPowerLoss === 'true' });
   const jobs = new LocalJobStore(database, { shards: 4 });
   const queue = new LocalQueue(database, { name: 'work', clock: systemClock, visibilityMs: 60_000 });
-  // Synchronous, so that what is acknowledged has left this process before it can die.
-  const say = (line) => writeSync(1, `${line}\n`);
+  const witness = openSync(witnessFile, 'a');
+  const say = (line) => {
+    // Synchronous: what is acknowledged has left this process before it can die. A pipe would refuse when it is full.
+    writeSync(witness, `${line}\n`);
+    process.stdout.write('.\n');
+  };
   const write = async (hand) => {
     for (let count = 0; ; count += 1) {
       const id = `r${round}-${hand}-${count}`;
@@ -29,7 +36,6 @@ async function main() {
       say(`removed ${message.body}`);
     }
   };
-  say('ready');
   await Promise.all(Array.from({ length: HANDS }, (_, hand) => write(hand)));
 }
 

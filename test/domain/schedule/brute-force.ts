@@ -54,10 +54,15 @@ export function bruteForce(
     }
   });
 
-  const walls = found.map(({ wall }) => wall);
+  const firstOf = new Map<number, number>();
+  const lastOf = new Map<number, number>();
+  found.forEach(({ wall }, i) => {
+    if (!firstOf.has(wall)) firstOf.set(wall, i);
+    lastOf.set(wall, i);
+  });
   const kept = found.filter(({ wall }, i) => {
     if (isRhythm || dst.overlap === 'both' || Number.isNaN(wall)) return true;
-    return (dst.overlap === 'first' ? walls.indexOf(wall) : walls.lastIndexOf(wall)) === i;
+    return (dst.overlap === 'first' ? firstOf : lastOf).get(wall) === i;
   });
   const inside = kept.map(({ at }) => at).filter((at) => at > window.fromAt && at < window.untilAt);
   return { occurrences: [...new Set(inside)].sort((a, b) => a - b), lost };

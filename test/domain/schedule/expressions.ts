@@ -53,6 +53,10 @@ export interface Expression {
   daysOfWeek: Field;
 }
 
+const nights: fc.Arbitrary<Field> = fc
+  .uniqueArray(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 3 })
+  .map((hours) => ({ text: hours.join(','), values: new Set(hours) }));
+
 /** Unix cron with six fields, mostly with few seconds, so that a window of days stays small. */
 export const expressions: fc.Arbitrary<Expression> = fc
   .record({
@@ -63,7 +67,7 @@ export const expressions: fc.Arbitrary<Expression> = fc
     ),
     minutes: fc.oneof(everyField(0, 59), listField(0, 59), listField(0, 59)),
     // Most changes of the clocks are at night.
-    hours: fc.oneof(everyField(0, 23), listField(0, 23), listField(0, 3)),
+    hours: fc.oneof(everyField(0, 23), listField(0, 23), nights),
     daysOfMonth: fc.oneof({ weight: 2, arbitrary: everyField(1, 31) }, { weight: 1, arbitrary: listField(1, 31) }),
     months: fc.oneof({ weight: 3, arbitrary: everyField(1, 12) }, { weight: 1, arbitrary: listField(1, 12) }),
     daysOfWeek: fc.oneof({ weight: 2, arbitrary: everyField(0, 6) }, { weight: 1, arbitrary: listField(0, 6) }),

@@ -65,7 +65,7 @@ describe('a local time that does not exist', () => {
     expect(occurrencesBetween(skipping!, gapAt - 1, gapAt, 9)).toEqual([]);
     expect(occurrencesBetween(after!, gapAt - 1, gapAt, 9)).toEqual([gapAt]);
     expect(previousOccurrence(after!, gapAt + 1)).toBe(gapAt);
-    expect(skippedBetween(skipping!, gapAt - day, gapAt + day, 9)).toEqual([{ localTime: expect.any(String), gapAt }]);
+    expect(skippedBetween(skipping!, gapAt - day, gapAt + day, 9)).toMatchObject([{ gapAt }]);
     expect(skippedBetween(after!, gapAt - day, gapAt + day, 9)).toEqual([]);
   });
 

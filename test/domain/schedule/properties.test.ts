@@ -14,24 +14,27 @@ import { bruteForce, windowAround } from './brute-force';
 import { expressions, matches } from './expressions';
 
 /** Days around changes of the clocks of every kind. */
-const WINDOWS = [
-  windowAround('America/New_York', '2027-03-14T07:00:00Z', 1),
-  windowAround('America/New_York', '2027-11-07T06:00:00Z', 1),
-  windowAround('Europe/Dublin', '2027-10-31T01:00:00Z', 1),
-  windowAround('Australia/Lord_Howe', '2027-04-03T15:00:00Z', 1),
-  windowAround('Australia/Lord_Howe', '2027-10-02T15:30:00Z', 1),
-  windowAround('America/Sao_Paulo', '2018-11-04T03:00:00Z', 1),
-  windowAround('America/Sao_Paulo', '2019-02-17T02:00:00Z', 1),
-  windowAround('America/St_Johns', '2006-10-29T02:31:00Z', 1),
-  windowAround('America/Caracas', '2007-12-09T07:00:00Z', 1),
-  windowAround('Pacific/Apia', '2011-12-30T10:00:00Z', 2),
-  windowAround('Africa/Cairo', '2027-04-29T22:00:00Z', 1),
-  windowAround('Africa/Casablanca', '2027-02-07T02:00:00Z', 1),
-  windowAround('Antarctica/Troll', '2027-03-28T01:00:00Z', 1),
-  windowAround('Antarctica/Troll', '2027-10-31T01:00:00Z', 1),
-  windowAround('Asia/Kathmandu', '1985-12-31T18:30:00Z', 1),
-  windowAround('America/New_York', '2199-03-10T07:00:00Z', 1),
-];
+const WINDOWS = new Map(
+  [
+    windowAround('America/New_York', '2027-03-14T07:00:00Z', 1),
+    windowAround('America/New_York', '2027-11-07T06:00:00Z', 1),
+    windowAround('Europe/Dublin', '2027-10-31T01:00:00Z', 1),
+    windowAround('Australia/Lord_Howe', '2027-04-03T15:00:00Z', 1),
+    windowAround('Australia/Lord_Howe', '2027-10-02T15:30:00Z', 1),
+    windowAround('America/Sao_Paulo', '2018-11-04T03:00:00Z', 1),
+    windowAround('America/Sao_Paulo', '2019-02-17T02:00:00Z', 1),
+    windowAround('America/St_Johns', '2006-10-29T02:31:00Z', 1),
+    windowAround('America/Caracas', '2007-12-09T07:00:00Z', 1),
+    windowAround('Pacific/Apia', '2011-12-30T10:00:00Z', 2),
+    windowAround('Africa/Cairo', '2027-04-29T22:00:00Z', 1),
+    windowAround('Africa/Casablanca', '2027-02-07T02:00:00Z', 1),
+    windowAround('Antarctica/Troll', '2027-03-28T01:00:00Z', 1),
+    windowAround('Antarctica/Troll', '2027-10-31T01:00:00Z', 1),
+    windowAround('Asia/Kathmandu', '1985-12-31T18:30:00Z', 1),
+    windowAround('America/New_York', '2199-03-10T07:00:00Z', 1),
+  ].map((window) => [`${window.timezone} from ${new Date(window.fromAt).toISOString()}`, window] as const),
+);
+const windowNames = fc.constantFrom(...WINDOWS.keys());
 
 const options = fc.record({
   gap: fc.constantFrom('skip' as const, 'run-after' as const),
@@ -49,20 +52,22 @@ const instants = fc.integer({ min: 0, max: Date.UTC(2199, 11, 31) });
 
 test('every occurrence is found, and nothing else, as a scan over all seconds around changes of the clocks has it', () => {
   fc.assert(
-    fc.property(expressions, fc.constantFrom(...WINDOWS), options, (expression, window, dst) => {
+    fc.property(expressions, windowNames, options, (expression, name, dst) => {
+      const window = WINDOWS.get(name)!;
       const schedule = parseSchedule(expression.text, { timezone: window.timezone, dst });
       const { occurrences, lost } = bruteForce(expression, window, dst);
       expect(occurrencesBetween(schedule, window.fromAt, window.untilAt - 1, 1e6)).toEqual(occurrences);
       const skipped = skippedBetween(schedule, window.fromAt, window.untilAt - 1, 1e6);
       expect(skipped.map(({ localTime }) => localTime)).toEqual(lost);
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   );
 });
 
 test('backwards it finds the same as forwards', () => {
   fc.assert(
-    fc.property(expressions, fc.constantFrom(...WINDOWS), options, (expression, window, dst) => {
+    fc.property(expressions, windowNames, options, (expression, name, dst) => {
+      const window = WINDOWS.get(name)!;
       const schedule = parseSchedule(expression.text, { timezone: window.timezone, dst });
       const forwards = occurrencesBetween(schedule, window.fromAt, window.untilAt - 1, 1000);
       const backwards: number[] = [];
@@ -73,7 +78,7 @@ test('backwards it finds the same as forwards', () => {
       }
       expect(backwards).toEqual(forwards);
     }),
-    { numRuns: 200 },
+    { numRuns: 120 },
   );
 });
 
@@ -95,7 +100,7 @@ test('next is strictly after, previous strictly before, and between the two ther
         expect(nextOccurrence(schedule, previous - 1)).toBe(previous);
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 250 },
   );
 });
 
@@ -108,7 +113,7 @@ test('every occurrence shows the fields of its expression on the clocks of its z
         expect(matches(expression, wall)).toBe(true);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 120 },
   );
 });
 
@@ -117,7 +122,7 @@ test('the occurrences of a rate are a grid that does not depend on when one asks
   fc.assert(
     fc.property(periods, instants, instants, fc.boolean(), ([value, unit], anchorAt, at, anchorIncluded) => {
       const schedule = parseSchedule(`rate(${value} ${unit})`);
-      const periodMs = value * { seconds: 1000, minutes: 60_000, hours: 3_600_000 }[unit]!;
+      const periodMs = value * { seconds: 1000, minutes: 60_000, hours: 3_600_000 }[unit];
       const grid = { anchorAt, anchorIncluded };
       const next = nextOccurrence(schedule, at, grid);
       const previous = previousOccurrence(schedule, at, grid);
@@ -148,14 +153,16 @@ const noise = fc.oneof(
     )
     .map((pieces) => pieces.join('')),
   fc
-    .array(
-      fc.constantFrom('*', '?', '0', '5/15', '1-5', 'L', 'LW', '15W', 'L-3', 'MON#2', '6L', '31', '2', '*/7', 'FEB'),
-      {
-        minLength: 5,
-        maxLength: 7,
-      },
+    .tuple(
+      fc.array(fc.constantFrom('*', '0', '5/15', '1-5', '*/7', '23', '60'), { minLength: 2, maxLength: 3 }),
+      fc.constantFrom('*', '?', 'L', 'LW', '15W', 'L-3', '31', '1-5', '30W,1'),
+      fc.constantFrom('*', 'FEB', '2-6', '4/2', 'FEB,MAR'),
+      fc.constantFrom('*', '?', '1-5', 'MON#2', 'MON#5', '6L', 'L', 'FRI-MON'),
     )
-    .chain((fields) => fc.constantFrom(fields.join(' '), `cron(${fields.join(' ')})`)),
+    .chain(([times, day, month, weekday]) => {
+      const fields = [...times, day, month, weekday].join(' ');
+      return fc.constantFrom(fields, `cron(${fields} *)`, `cron(${fields} 2100)`);
+    }),
 );
 
 test('whatever is written is read or refused with the one error, and what is read can be asked and told', () => {
@@ -177,9 +184,10 @@ test('whatever is written is read or refused with the one error, and what is rea
       expect(describeSchedule(schedule)).toMatch(/^[A-Z].{5,}/);
       expect(preview.description).not.toMatch(/undefined|NaN/);
     }),
-    { numRuns: 3000 },
+    { numRuns: 2000 },
   );
-  expect(accepted).toBeGreaterThan(50);
+  // Or the noise would be too wild to prove anything about what is read.
+  expect(accepted).toBeGreaterThan(100);
 });
 
 test('any text is a time zone or refused with the one error', () => {
