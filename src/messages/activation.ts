@@ -10,10 +10,10 @@ const ORIGINS: readonly string[] = ['scheduled', 'manual', 'backfill'] satisfies
 export function parseActivation(body: string): Activation | undefined {
   const value = parseJsonObject(body);
   if (!value || value['version'] !== 1) return undefined;
-  const { jobId, generation, origin, nominalAt, dueAt, attempt, waitingSince, returns } = value;
+  const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, returns } = value;
   if (typeof jobId !== 'string' || typeof generation !== 'string') return undefined;
   if (typeof origin !== 'string' || !ORIGINS.includes(origin)) return undefined;
-  if (!isInstant(nominalAt) || !isInstant(dueAt) || !isCount(attempt)) return undefined;
+  if (!isInstant(nominalAt) || !isInstant(dueAt) || !isCount(sequence)) return undefined;
   return {
     version: 1,
     jobId,
@@ -21,7 +21,7 @@ export function parseActivation(body: string): Activation | undefined {
     origin: origin as RunOrigin,
     nominalAt,
     dueAt,
-    attempt,
+    sequence,
     ...(isInstant(waitingSince) ? { waitingSince } : {}),
     ...(isCount(returns) ? { returns } : {}),
   };

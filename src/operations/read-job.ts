@@ -62,20 +62,25 @@ export async function listNotifications(
   return notificationsOf(jobId, lifeId, ports);
 }
 
-/** The state of a one-off job is not written: it follows from its run. */
+/** A job with its state, for which the run of a one-off is looked at. */
 export async function standingOf<Row extends JobRow>(
   job: Row,
   { clock, runs }: Pick<Ports, 'clock' | 'runs'>,
 ): Promise<JobStanding<Row>> {
+  const { jobId, schedule } = job;
+  const run = schedule.kind === 'once' ? await runs.read(jobId, runIdOf(jobId, schedule.at, 'scheduled')) : undefined;
+  return decideStanding(job, run, clock.now());
+}
+
+/** The state of a one-off job is not written: it follows from its run, absent as long as that has not begun. */
+export function decideStanding<Row extends JobRow>(job: Row, run: Run | undefined, now: number): JobStanding<Row> {
   const { state, schedule } = job;
-  if (schedule.kind === 'recurring') {
-    const nextRunAt = state === 'ACTIVE' ? nextDueAt(schedule, clock.now()) : undefined;
-    return { job, state, ...(nextRunAt === undefined ? {} : { nextRunAt }) };
-  }
   if (state === 'DELETED') return { job, state };
-  const run = await runs.read(job.jobId, runIdOf(job.jobId, schedule.at, 'scheduled'));
-  if (run && isFinal(run.state)) return { job, state: 'COMPLETED' };
-  return { job, state, nextRunAt: schedule.at };
+  if (schedule.kind === 'once') {
+    return run && isFinal(run.state) ? { job, state: 'COMPLETED' } : { job, state, nextRunAt: schedule.at };
+  }
+  const nextRunAt = state === 'ACTIVE' ? nextDueAt(schedule, now) : undefined;
+  return { job, state, ...(nextRunAt === undefined ? {} : { nextRunAt }) };
 }
 
 async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<JobRow> {

@@ -125,7 +125,7 @@ export class Database {
       }
     };
     try {
-      if (this.#survivesPowerLoss) await this.#root.transaction(applyAll);
+      if (this.#survivesPowerLoss) this.#root.transactionSync(applyAll);
       else this.#root.transactionSync(applyAll, TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH);
       for (const answer of answers) answer();
     } catch (error) {

@@ -1,0 +1,35 @@
+import type { Hono } from 'hono';
+import { InputError } from '../domain/errors';
+import { notificationBody } from '../messages/commands';
+import { check } from '../messages/rules';
+import { createNotification } from '../operations/create-notification';
+import { deleteNotification } from '../operations/delete-notification';
+import { listNotifications } from '../operations/read-job';
+import type { Ports } from '../ports';
+import { readJsonBody, requestIdOf } from './request';
+import { idIn, json, route } from './router';
+import { notificationView } from './views';
+
+export type NotificationPorts = Parameters<typeof createNotification>[2] & Pick<Ports, 'ids'>;
+
+export function notificationRoutes(app: Hono, ports: NotificationPorts): void {
+  route(app, '/jobs/:jobId/notifications', {
+    GET: async (c) => json(200, { items: (await listNotifications(idIn(c, 'jobId'), ports)).map(notificationView) }),
+    POST: async (c) => {
+      const jobId = idIn(c, 'jobId');
+      const requestId = requestIdOf(c, ports.ids);
+      const { value, errors } = check(notificationBody, (await readJsonBody(c)).value);
+      if (errors) throw new InputError(errors);
+      const asked = { jobId, state: value.state, functionArn: value.target.functionArn };
+      const notification = await createNotification(requestId, asked, ports);
+      const location = `/jobs/${jobId}/notifications/${notification.notifyId}`;
+      return json(201, notificationView(notification), { location });
+    },
+  });
+  route(app, '/jobs/:jobId/notifications/:notifyId', {
+    DELETE: async (c) => {
+      await deleteNotification(idIn(c, 'jobId'), idIn(c, 'notifyId'), ports);
+      return new Response(null, { status: 204 });
+    },
+  });
+}
