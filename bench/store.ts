@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../src/adapters/local/clock';
+import { systemClock } from '../src/adapters/system';
 import { openDatabase, type Database } from '../src/adapters/local/database';
 import { LocalQueue } from '../src/adapters/local/queue';
 import { LocalRunStore } from '../src/adapters/local/run-store';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock, systemIds, systemRandom } from '../src/adapters/local/clock';
+import { systemClock, systemIds, systemRandom } from '../src/adapters/system';
 import { openDatabase } from '../src/adapters/local/database';
 import { LocalInvoker } from '../src/adapters/local/invoker';
 import type { JobRequest, ScheduleRequest } from '../src/domain/job-request';

@@ -24,7 +24,8 @@ function cruise(root: string): Cruise {
   }
 }
 
-const broken = ({ summary }: Cruise) => summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
+const broken = ({ summary }: Cruise) =>
+  summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
 
 describe('the arrows between the parts', () => {
   test('are kept, and the modules were really read', () => {
@@ -32,7 +33,12 @@ describe('the arrows between the parts', () => {
     expect(broken(result)).toEqual([]);
     const read = result.modules.map(({ source }) => source).filter((source) => /^(src|lib|lambdas|bin)\//.test(source));
     expect(read).toEqual(
-      expect.arrayContaining(['src/ports.ts', 'src/domain/run.ts', 'src/operations/tick.ts', 'lib/escapement-stack.ts']),
+      expect.arrayContaining([
+        'src/ports.ts',
+        'src/domain/run.ts',
+        'src/operations/tick.ts',
+        'lib/escapement-stack.ts',
+      ]),
     );
     expect(read.length).toBeGreaterThan(60);
   });
@@ -60,7 +66,10 @@ describe('the arrows between the parts', () => {
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   test('are noticed when they are broken', () => {
-    const found = new Set(cruise(copy).summary.violations.map(({ rule, from }) => `${rule.name}: ${from}`));
+    // Of a cycle the tool names one of the files.
+    const found = new Set(
+      cruise(copy).summary.violations.map(({ rule, from }) => `${rule.name}: ${from.replace('offence-2', 'offence')}`),
+    );
     for (const [rule, file] of offences) expect(found).toContain(`${rule}: ${file}`);
   });
 });

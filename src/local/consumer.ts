@@ -26,15 +26,25 @@ export function startConsumer(options: {
   const { clock, queue, concurrency, carry, journal } = options;
   const stopping = new AbortController();
   const atWork = new Set<Promise<void>>();
+  const removals = new Set<Promise<void>>();
   let placeIsFree = () => {};
 
   const carryOne = async (message: ReceivedMessage) => {
     try {
       const comesAgain = await carry([message]);
-      if (!comesAgain.includes(message.messageId)) await queue.remove([message.receipt]);
+      if (!comesAgain.includes(message.messageId)) remove(message);
     } catch (error) {
       journal.note('message-left', { messageId: message.messageId, error: (error as Error).name });
     }
+  };
+
+  /** The place of a message is free as soon as it is done: the next one need not wait for this one's removal. */
+  const remove = (message: ReceivedMessage) => {
+    const removal = queue
+      .remove([message.receipt])
+      .catch((error: Error) => journal.note('message-not-removed', { messageId: message.messageId, error: error.name }))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
   };
 
   const take = async (max: number) => {
@@ -71,6 +81,7 @@ export function startConsumer(options: {
       placeIsFree();
       await consuming;
       await Promise.all(atWork);
+      await Promise.all(removals);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
-import { systemClock, systemIds, systemRandom } from '../adapters/local/clock';
+import { systemClock, systemIds, systemRandom } from '../adapters/system';
 import { openDatabase } from '../adapters/local/database';
 import { LocalInvoker } from '../adapters/local/invoker';
 import { createApp } from '../http/app';

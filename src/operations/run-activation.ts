@@ -17,6 +17,8 @@ export type RunnerPorts = Pick<
 
 /** While work lasts, its lease and its message's visibility are renewed this often; both last three times as long. */
 const RENEWAL_MS = LEASE_MS / 3;
+/** An abort without a reason makes an error with a stack for each run. */
+const OVER = 'over';
 /** How often a message may lose its write before it is left for another delivery. */
 const MOST_LOST_WRITES = 10;
 /** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
@@ -46,7 +48,7 @@ export async function runActivations(messages: readonly ReceivedMessage[], ports
       }
     }),
   );
-  over.abort();
+  over.abort(OVER);
   await keeping;
   return failed;
 }
@@ -194,7 +196,7 @@ async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<bool
   const over = new AbortController();
   const renewing = renewLease(lease, over.signal, ports);
   const outcome = await call(claimed, job, ports);
-  over.abort();
+  over.abort(OVER);
   await renewing;
 
   const concluded = await conclude(lease.run, outcome, job, ports);

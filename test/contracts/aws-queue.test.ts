@@ -1,5 +1,5 @@
 import { SqsQueue } from '../../src/adapters/aws/sqs-queue';
-import { systemClock, systemRandom } from '../../src/adapters/local/clock';
+import { systemClock, systemRandom } from '../../src/adapters/system';
 import { createEmulatedQueue, emulatedSqs, inRealTime } from '../support/emulated-aws';
 import { describeQueueContract } from './queue.contract';
 

@@ -4,7 +4,7 @@ import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
 import type { TableName } from '../../src/adapters/aws/table-layout';
-import { systemClock, systemRandom } from '../../src/adapters/local/clock';
+import { systemClock, systemRandom } from '../../src/adapters/system';
 import { createEmulatedTable, emulatedDynamo, inRealTime } from '../support/emulated-aws';
 import { describeCodeStoreContract } from './code-store.contract';
 import { describeControlStoreContract } from './control-store.contract';

@@ -1,11 +1,12 @@
 import dns from 'node:dns';
+import type * as Dynamo from '@aws-sdk/client-dynamodb';
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
 import { SqsQueue } from '../../src/adapters/aws/sqs-queue';
 import { TABLES, type TableName } from '../../src/adapters/aws/table-layout';
-import { systemClock, systemRandom } from '../../src/adapters/local/clock';
+import { systemClock, systemRandom } from '../../src/adapters/system';
 import { createEmulatedQueue, createEmulatedTable, emulatedDynamo, emulatedSqs } from './emulated-aws';
 import { startLambdaStandIn, type UserFunction } from './lambda-stand-in';
 
@@ -35,10 +36,55 @@ function resolveLocalhostNames(): () => void {
   const { lookup } = dns;
   const resolve = (name: string, ...rest: unknown[]) =>
     (lookup as (...given: unknown[]) => void)(name.endsWith('.localhost') ? '127.0.0.1' : name, ...rest);
-  dns.lookup = Object.assign(resolve, lookup) as typeof lookup;
+  dns.lookup = Object.assign(resolve, lookup);
   return () => {
     dns.lookup = lookup;
   };
+}
+
+/** A call to AWS as a policy would name it; `on` is the variable that names the table or queue, or a function's ARN. */
+export interface AwsCall {
+  handler: string;
+  action: string;
+  on: string;
+  input: object;
+}
+
+const ACTIONS: Record<string, string> = {
+  GetCommand: 'dynamodb:GetItem',
+  BatchGetCommand: 'dynamodb:BatchGetItem',
+  PutCommand: 'dynamodb:PutItem',
+  UpdateCommand: 'dynamodb:UpdateItem',
+  DeleteCommand: 'dynamodb:DeleteItem',
+  QueryCommand: 'dynamodb:Query',
+  ScanCommand: 'dynamodb:Scan',
+  SendMessageBatchCommand: 'sqs:SendMessage',
+  ReceiveMessageCommand: 'sqs:ReceiveMessage',
+  DeleteMessageBatchCommand: 'sqs:DeleteMessage',
+  ChangeMessageVisibilityBatchCommand: 'sqs:ChangeMessageVisibility',
+  InvokeCommand: 'lambda:InvokeFunction',
+};
+
+interface Command {
+  input: {
+    TableName?: string;
+    IndexName?: string;
+    RequestItems?: Record<string, unknown>;
+    QueueUrl?: string;
+    FunctionName?: string;
+  };
+}
+
+function awsCall(handler: string, command: Command): AwsCall {
+  const action = ACTIONS[command.constructor.name];
+  if (action === undefined) throw new Error(`which action is ${command.constructor.name}? It is not in the list`);
+  const { TableName, RequestItems = {}, IndexName, QueueUrl, FunctionName } = command.input;
+  const value = TableName ?? QueueUrl ?? Object.keys(RequestItems)[0];
+  const variable = Object.keys(process.env).find(
+    (name) => /_(TABLE_NAME|QUEUE_URL)$/.test(name) && process.env[name] === value,
+  );
+  const on = FunctionName ?? `${variable}${IndexName === undefined ? '' : `/index/${IndexName}`}`;
+  return { handler, action, on, input: command.input };
 }
 
 /**
@@ -48,6 +94,7 @@ function resolveLocalhostNames(): () => void {
 export async function deploy() {
   const forgetNames = resolveLocalhostNames();
   const functions = new Map<string, UserFunction>();
+  const calls: AwsCall[] = [];
   const lambda = await startLambdaStandIn(functions);
   const dynamo = emulatedDynamo();
   const sqs = emulatedSqs();
@@ -79,6 +126,8 @@ export async function deploy() {
   return {
     /** users' functions by their name */
     functions,
+    /** every call of the handlers to AWS, in their order */
+    calls,
     jobs: new DynamoJobStore(table('jobs')),
     runs: new DynamoRunStore(table('runs')),
     notifications: new DynamoNotificationStore(table('notifications')),
@@ -95,11 +144,20 @@ export async function deploy() {
     },
     /** The handler in a fresh process, which reads the environment as it is now. */
     load<Event, Answer>(name: string): (event: Event) => Promise<Answer> {
-      jest.resetModules();
-      const { handler } = jest.requireActual<{ handler: (event: Event) => Promise<Answer> }>(
-        `../../lambdas/${name}/handler`,
-      );
-      return handler;
+      let loaded: { handler: (event: Event) => Promise<Answer> } | undefined;
+      jest.isolateModules(() => {
+        const { DynamoDBClient } = jest.requireActual<typeof Dynamo>('@aws-sdk/client-dynamodb');
+        // All clients inherit this one method, and a fresh process has classes of its own.
+        type AnyClient = { send: (this: unknown, command: Command, ...rest: unknown[]) => unknown };
+        const client = Object.getPrototypeOf(DynamoDBClient.prototype) as AnyClient;
+        const { send } = client;
+        client.send = function (command, ...rest) {
+          calls.push(awsCall(name, command));
+          return send.call(this, command, ...rest);
+        };
+        loaded = jest.requireActual(`../../lambdas/${name}/handler`);
+      });
+      return loaded!.handler;
     },
     async close() {
       dynamo.destroy();

@@ -2,7 +2,7 @@ import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-s
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createDocumentClient } from '../../src/adapters/aws/document-client';
-import { systemClock } from '../../src/adapters/local/clock';
+import { systemClock } from '../../src/adapters/system';
 import type { Adapter } from '../contracts/contract';
 import { TABLES, type KeyAttribute, type TableLayout, type TableName } from '../../src/adapters/aws/table-layout';
 

@@ -1,5 +1,5 @@
 import type { Clock, OutgoingMessage, Queue, ReceivedMessage } from '../../ports';
-import { systemIds } from './clock';
+import { systemIds } from '../system';
 import type { Database, TextTable } from './database';
 import { LAST } from './due-index';
 import { VisibilityHeap, type Waiting } from './visibility-heap';
@@ -121,9 +121,16 @@ export class LocalQueue implements Queue {
   async remove(receipts: readonly string[]): Promise<void> {
     const removed = receipts.flatMap((receipt) => this.#delivered(receipt) ?? []);
     if (removed.length === 0) return;
-    await this.#database.change(() => {
-      for (const message of removed) this.#erase(message);
-    });
+    // Nobody takes anew what is being removed.
+    for (const message of removed) this.#waiting.take(message);
+    try {
+      await this.#database.change(() => {
+        for (const message of removed) this.#erase(message);
+      });
+    } catch (error) {
+      for (const message of removed) this.#waiting.add(message);
+      throw error;
+    }
     for (const message of removed) this.#forget(message);
   }
 
@@ -234,25 +241,27 @@ export class LocalQueue implements Queue {
     return message;
   }
 
-  async #deliver(taken: readonly Message[]): Promise<ReceivedMessage[]> {
-    if (taken.length === 0) return [];
-    const deliveries = taken.map((message) => ({
-      key: this.#key(message),
-      state: stateText(message),
-      messageId: message.messageId,
-      receipt: `${message.messageId}#${message.receives}`,
-      receives: message.receives,
-      sentAt: message.sentAt,
-    }));
-    return this.#database.change(() =>
-      deliveries.flatMap(({ key, state, ...delivery }) => {
-        const body = this.#bodies.get(key);
-        // Whoever had it before has removed it in the meantime.
-        if (body === undefined) return [];
-        this.#states.putSync(key, state);
-        return { ...delivery, body };
-      }),
-    );
+  /**
+   * Hands the messages out while the note that they were taken is still being written: whatever the receiver writes next is
+   * written after it. Should the process be killed before, nothing was done with them, and they count as never taken.
+   */
+  #deliver(taken: readonly Message[]): ReceivedMessage[] {
+    const delivered = taken.flatMap((message): (ReceivedMessage & { key: [string, string]; state: string })[] => {
+      const key = this.#key(message);
+      const body = this.#bodies.get(key);
+      // Whoever had it before has removed it in the meantime.
+      if (body === undefined) return [];
+      const { messageId, receives, sentAt } = message;
+      return [
+        { key, state: stateText(message), messageId, receipt: `${messageId}#${receives}`, receives, sentAt, body },
+      ];
+    });
+    if (delivered.length === 0) return [];
+    const noted = this.#database.change(() => {
+      for (const { key, state } of delivered) if (this.#bodies.doesExist(key)) this.#states.putSync(key, state);
+    });
+    noted.catch(() => {});
+    return delivered.map(({ key: _key, state: _state, ...message }) => message);
   }
 
   #wait(max: number, waitMs: number, signal: AbortSignal | undefined): Promise<Message[]> {

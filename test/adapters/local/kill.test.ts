@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../../src/adapters/local/clock';
+import { systemClock } from '../../../src/adapters/system';
 import { DataFolderInUseError, openDatabase } from '../../../src/adapters/local/database';
 import { LocalJobStore } from '../../../src/adapters/local/job-store';
 import { LocalQueue } from '../../../src/adapters/local/queue';

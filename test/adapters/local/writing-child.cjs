@@ -7,7 +7,7 @@ const { openSync, writeSync } = require('node:fs');
 const { openDatabase } = require('../../../src/adapters/local/database.ts');
 const { LocalJobStore } = require('../../../src/adapters/local/job-store.ts');
 const { LocalQueue } = require('../../../src/adapters/local/queue.ts');
-const { systemClock } = require('../../../src/adapters/local/clock.ts');
+const { systemClock } = require('../../../src/adapters/system.ts');
 const { aJob } = require('../../contracts/rows.ts');
 
 const HANDS = 8;

@@ -1,4 +1,4 @@
-import { systemClock, systemIds, systemRandom } from '../../../src/adapters/local/clock';
+import { systemClock, systemIds, systemRandom } from '../../src/adapters/system';
 
 test('waiting is never over before its instant', async () => {
   for (let times = 0; times < 5; times += 1) {

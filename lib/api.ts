@@ -1,0 +1,64 @@
+import { Duration } from 'aws-cdk-lib';
+import { HttpApi, HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { apiEnv } from '../lambdas/env';
+import type { Commands } from './commands';
+import { allowQueue } from './grants';
+import { HandlerFunction } from './handler-function';
+import { settingsEnvironment, type EscapementSettings } from './settings';
+import type { Storage } from './storage';
+
+/** An HTTP API gives up after 30 s. */
+const TIMEOUT = Duration.seconds(29);
+
+export interface ApiProps {
+  storage: Storage;
+  activationQueue: IQueue;
+  notifyQueue: IQueue;
+  commands: Commands;
+  settings: EscapementSettings;
+}
+
+/** The HTTP API: callers sign their requests (IAM); only the health route is open. */
+export class Api extends Construct {
+  /** without a slash at its end */
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, props: ApiProps) {
+    super(scope, id);
+    const { storage, commands, settings } = props;
+    const { lambda } = new HandlerFunction(this, 'Api', {
+      handler: 'api',
+      description: 'Escapement: answers the HTTP API',
+      contract: apiEnv,
+      environment: {
+        ...settingsEnvironment(settings),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'readRows', 'put', 'prolong', 'list'),
+        RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put', 'list'),
+        NOTIFICATIONS_TABLE_NAME: storage.allow('notifications', 'put', 'remove', 'of'),
+        CODE_TABLE_NAME: storage.allow('code', 'put'),
+        CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activationQueue, 'send'),
+        NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),
+        JOB_CREATE_QUEUE_URL: allowQueue(commands.jobCreate.requests, 'send'),
+        NOTIFY_DELETE_QUEUE_URL: allowQueue(commands.notifyDelete.requests, 'send'),
+      },
+      timeout: TIMEOUT,
+      logRetentionDays: settings.logRetentionDays,
+    });
+
+    const api = new HttpApi(this, 'HttpApi', { description: 'Escapement: jobs, runs and notifications' });
+    const integration = new HttpLambdaIntegration('Integration', lambda);
+    api.addRoutes({ path: '/{proxy+}', methods: [HttpMethod.ANY], integration, authorizer: new HttpIamAuthorizer() });
+    api.addRoutes({
+      path: '/health',
+      methods: [HttpMethod.GET],
+      integration,
+      authorizer: new HttpNoneAuthorizer(),
+    });
+    this.url = api.apiEndpoint;
+  }
+}

@@ -1,0 +1,43 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { EscapementSettings } from './settings';
+
+/** Settings as CDK context gives them, by cdk.json or by `-c name=value`, where every value is a text. */
+const CONTEXT_NAMES = ['tickSeconds', 'shards', 'retentionDays', 'logRetentionDays'] as const;
+
+/**
+ * `stage` names the deployment, `prod` unless given; what is deployed as `dev` goes with its tables. Context
+ * `removalPolicy` (retain or destroy) says otherwise, `allowedFunctions` is a list separated by commas.
+ * @throws Error for a value that cannot be read; whether numbers are in range is `completeSettings`' to say
+ */
+export function contextSettings(contextOf: (name: string) => unknown): Partial<EscapementSettings> & { stage: string } {
+  const given = (name: string) => {
+    const value = contextOf(name);
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const stage = asText(given('stage') ?? 'prod');
+  if (!/^[A-Za-z0-9-]{1,32}$/.test(stage)) {
+    throw new Error(`context stage is ${JSON.stringify(stage)}; it must be up to 32 letters, digits and "-"`);
+  }
+  const settings: Partial<EscapementSettings> & { stage: string } = {
+    stage,
+    removalPolicy: removalPolicyOf(given('removalPolicy') ?? (stage === 'dev' ? 'destroy' : 'retain')),
+  };
+  for (const name of CONTEXT_NAMES) {
+    const value = given(name);
+    if (value !== undefined) settings[name] = Number(value);
+  }
+  const patterns = given('allowedFunctions');
+  if (patterns !== undefined)
+    settings.allowedFunctions = Array.isArray(patterns) ? patterns : asText(patterns).split(',');
+  return settings;
+}
+
+function removalPolicyOf(value: unknown): RemovalPolicy {
+  if (value === 'retain') return RemovalPolicy.RETAIN;
+  if (value === 'destroy') return RemovalPolicy.DESTROY;
+  throw new Error(`context removalPolicy is ${JSON.stringify(value)}; it must be retain or destroy`);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

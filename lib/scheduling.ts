@@ -1,0 +1,75 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction, SfnStateMachine } from 'aws-cdk-lib/aws-events-targets';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
+import { Construct } from 'constructs';
+import { schedulerEnv } from '../lambdas/env';
+import { allowQueue } from './grants';
+import { HandlerFunction } from './handler-function';
+import type { QueueWithDeadLetters } from './queue-with-dead-letters';
+import { settingsEnvironment, type EscapementSettings } from './settings';
+import type { Storage } from './storage';
+import { LONGEST_LOOP, tickLoop } from './tick-loop';
+
+/** A tick is over in a second; the daily sweep reads everything there is, slowly. */
+const TIMEOUT = Duration.seconds(900);
+
+export interface SchedulingProps {
+  storage: Storage;
+  activations: QueueWithDeadLetters;
+  notifyQueue: IQueue;
+  settings: EscapementSettings;
+}
+
+/** The scheduler, the rule and state machine that make it tick, and the daily rule for its sweep. */
+export class Scheduling extends Construct {
+  constructor(scope: Construct, id: string, { storage, activations, notifyQueue, settings }: SchedulingProps) {
+    super(scope, id);
+    const scheduler = new HandlerFunction(this, 'Scheduler', {
+      handler: 'scheduler',
+      description: 'Escapement: sends what falls due to the activation queue',
+      contract: schedulerEnv,
+      environment: {
+        ...settingsEnvironment(settings),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'due', 'readRows', 'update', 'list'),
+        RUNS_TABLE_NAME: storage.allow('runs', 'due', 'read', 'put', 'scan'),
+        CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(activations.queue, 'send'),
+        JOB_ACTIVATION_DEAD_LETTER_QUEUE_URL: allowQueue(activations.deadLetters, 'receive', 'remove'),
+        NOTIFY_QUEUE_URL: allowQueue(notifyQueue, 'send'),
+      },
+      timeout: TIMEOUT,
+      logRetentionDays: settings.logRetentionDays,
+    });
+
+    const loop = new StateMachine(this, 'Loop', {
+      comment: 'Ticks within one minute, until nothing more falls due in it',
+      // A Standard one would cost $198 a month for the same.
+      stateMachineType: StateMachineType.EXPRESS,
+      definitionBody: tickLoop(this, scheduler.lambda),
+      timeout: LONGEST_LOOP,
+      // An Express state machine keeps no history: what went wrong is seen here or nowhere.
+      logs: {
+        destination: new LogGroup(this, 'LoopLogs', {
+          retention: settings.logRetentionDays,
+          removalPolicy: RemovalPolicy.DESTROY,
+        }),
+        level: LogLevel.ERROR,
+        includeExecutionData: false,
+      },
+    });
+    new Rule(this, 'EveryMinute', {
+      description: 'Escapement: starts the loop of ticks of this minute',
+      schedule: Schedule.rate(Duration.minutes(1)),
+      // A start that is later than its successor is of no use.
+      targets: [new SfnStateMachine(loop, { maxEventAge: Duration.minutes(1), retryAttempts: 2 })],
+    });
+    new Rule(this, 'EveryDay', {
+      description: 'Escapement: starts the sweep for what has lost its message',
+      schedule: Schedule.rate(Duration.days(1)),
+      targets: [new LambdaFunction(scheduler.lambda, { event: RuleTargetInput.fromObject({ sweep: true }) })],
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import { RemovalPolicy, Token } from 'aws-cdk-lib';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { settingsEnv } from '../lambdas/env';
+
+/** What whoever deploys decides. */
+export interface EscapementSettings {
+  /** 1 to 60: trades calls for late binding, precision is the same */
+  tickSeconds: number;
+  /** partitions of the due indexes, 1 to 100; may be raised later, never lowered */
+  shards: number;
+  /** patterns of the names of functions that may be called as jobs and notifications; `*` stands for any characters */
+  allowedFunctions: readonly string[];
+  /** how long finished runs, finished one-off jobs and tombstones are kept */
+  retentionDays: number;
+  /** one of the periods that CloudWatch Logs knows, in days: 1, 3, 5, 7, 14, 30, 60, 90 … */
+  logRetentionDays: number;
+  /** what becomes of the tables when the stack goes */
+  removalPolicy: RemovalPolicy;
+}
+
+export const DEFAULT_SETTINGS: EscapementSettings = {
+  tickSeconds: 10,
+  shards: 4,
+  allowedFunctions: ['job-*', 'notify-*'],
+  retentionDays: 30,
+  logRetentionDays: 30,
+  removalPolicy: RemovalPolicy.RETAIN,
+};
+
+/** @throws Error with every fault in one message */
+export function completeSettings(given: Partial<EscapementSettings>): EscapementSettings {
+  const settings = { ...DEFAULT_SETTINGS, ...given };
+  const faults = [
+    ...wholeNumber('tickSeconds', settings.tickSeconds, 1, 60),
+    ...wholeNumber('shards', settings.shards, 1, 100),
+    ...wholeNumber('retentionDays', settings.retentionDays, 1, 3_650),
+    ...(settings.logRetentionDays in RetentionDays
+      ? []
+      : [
+          `logRetentionDays is ${settings.logRetentionDays}; CloudWatch Logs knows 1, 3, 5, 7, 14, 30, 60, 90 and more`,
+        ]),
+    ...(settings.allowedFunctions.length > 0 ? [] : ['allowedFunctions is empty; name at least one pattern']),
+    ...settings.allowedFunctions.flatMap(patternFault),
+  ];
+  if (faults.length > 0) throw new Error(`the settings of Escapement are wrong:\n  ${faults.join('\n  ')}`);
+  return settings;
+}
+
+/** The variables that every function with an opinion gets. */
+export function settingsEnvironment(settings: EscapementSettings): Record<keyof typeof settingsEnv, string> {
+  return {
+    SHARD_COUNT: String(settings.shards),
+    TICK_SECONDS: String(settings.tickSeconds),
+    RETENTION_SECONDS: String(settings.retentionDays * 86_400),
+    ALLOWED_FUNCTION_PATTERNS: settings.allowedFunctions.join(','),
+  };
+}
+
+function wholeNumber(name: string, value: number, from: number, to: number): string[] {
+  if (Number.isInteger(value) && value >= from && value <= to) return [];
+  return [`${name} is ${value}; it must be a whole number from ${from} to ${to}`];
+}
+
+/** A pattern goes into an ARN of a policy, where `:` would begin another part and `?` stand for any character. */
+function patternFault(pattern: string): string[] {
+  if (!Token.isUnresolved(pattern) && /^[A-Za-z0-9_*-]{1,64}$/.test(pattern)) return [];
+  return [
+    `allowedFunctions has ${JSON.stringify(pattern)}; a pattern is up to 64 letters, digits, "-", "_" and "*", such as job-*`,
+  ];
+}

@@ -1,0 +1,166 @@
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { aJob, anActivation, aStartedRun, every, functionArn, HOUR, onceAt, SECOND } from '../support/builders';
+import { deploy, type AwsCall, type QueueName } from '../support/deployment';
+import { httpEvent, sqsEvent } from '../lambdas/recorded-events';
+
+/** `<action> <variable>`, such as `dynamodb:GetItem JOBS_TABLE_NAME`, by the folder of the handler. */
+export type Rights = Readonly<Record<string, ReadonlySet<string>>>;
+
+/** What a day in the life below does not come to, and when it is needed. */
+const RARELY_USED: Readonly<Record<string, string>> = {
+  'job-creator: dynamodb:GetItem RUNS_TABLE_NAME':
+    'dispatching finds an occurrence that was skipped and recorded before',
+  'job-creator: dynamodb:PutItem RUNS_TABLE_NAME':
+    'dispatching skips an occurrence, when the create stalled for so long',
+  'job-creator: sqs:SendMessage NOTIFY_QUEUE_URL': 'dispatching tells subscribers, of whom a new job has none',
+  'job-deleter: dynamodb:GetItem RUNS_TABLE_NAME':
+    'dispatching finds an occurrence that was skipped and recorded before',
+};
+
+/** Does each function have the rights that its calls need, and none beside? Its handlers run on the emulators to see. */
+export function describeRights(rightsOf: () => Rights): void {
+  let calls: readonly AwsCall[];
+  beforeAll(async () => {
+    calls = await callsOfADay();
+  });
+
+  test('every call that a function makes is one that its role allows', () => {
+    const rights = rightsOf();
+    const refused = calls.filter(({ handler, action, on }) => {
+      return action !== 'lambda:InvokeFunction' && !rights[handler]?.has(`${action} ${on}`);
+    });
+    expect(refused).toEqual([]);
+    expect(new Set(calls.map(({ handler }) => handler))).toEqual(new Set(Object.keys(rights)));
+  });
+
+  test('only the runner and the notifier call functions', () => {
+    const calling = calls.filter(({ action }) => action === 'lambda:InvokeFunction').map(({ handler }) => handler);
+    expect(new Set(calling)).toEqual(new Set(['runner', 'notifier']));
+  });
+
+  test('no role allows what its function has no use for', () => {
+    const used = new Set(calls.map(({ handler, action, on }) => `${handler}: ${action} ${on}`));
+    const unused = Object.entries(rightsOf()).flatMap(([handler, rights]) =>
+      [...rights].map((right) => `${handler}: ${right}`).filter((right) => !used.has(right)),
+    );
+    expect(unused.sort()).toEqual(Object.keys(RARELY_USED).sort());
+  });
+}
+
+/** Everything that the functions do, once. */
+async function callsOfADay(): Promise<AwsCall[]> {
+  const deployed = await deploy();
+  const consumer = (name: string) => deployed.load<SQSEvent, SQSBatchResponse>(name);
+  const api = deployed.load<unknown, { statusCode: number; body: string }>('api');
+  const tick = deployed.load<unknown, unknown>('scheduler');
+  const run = consumer('runner');
+  const notify = consumer('notifier');
+  const createJob = consumer('job-creator');
+  const deleteJob = consumer('job-deleter');
+  const createNotification = consumer('notification-creator');
+  const deleteNotification = consumer('notification-deleter');
+
+  const now = Date.now();
+  const second = Math.floor(now / SECOND) * SECOND;
+  const generations = [{ id: 'g1', startedAt: second - 2 * HOUR }];
+  const large = 'x'.repeat(600);
+  const target = { functionArn: functionArn('job-report') };
+  const command = (fields: object) => JSON.stringify({ version: 1, ...fields });
+  const bodies = async (name: QueueName) => (await deployed.bodiesIn(name)).map((body) => JSON.stringify(body));
+  const call = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
+    const answer = await api(
+      httpEvent({
+        method,
+        path,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    );
+    expect({ method, path, ...answer, isGood: answer.statusCode < 300 }).toMatchObject({ isGood: true });
+    return answer.body === '' ? {} : (JSON.parse(answer.body) as Record<string, unknown>);
+  };
+  /** Runs every second for two hours, somebody hears of each run, and nobody has sent it for as long. */
+  const overdue = (jobId: string) =>
+    aJob({
+      jobId,
+      schedule: every('rate(1 second)', second - 2 * HOUR),
+      dueAt: second - HOUR,
+      generations,
+      subscribedStates: ['SCHEDULED'],
+      payload: JSON.stringify(large),
+    });
+
+  deployed.functions.set('job-report', () => 'done');
+  deployed.functions.set('notify-me', () => 'heard');
+
+  // the API: a job with a large payload, its notifications, its deletion, and a new one under its id
+  const notification = { state: 'STARTED', target: { functionArn: functionArn('notify-me') } };
+  await call('POST', '/jobs', { jobId: 'a', target, schedule: 'rate(1 hour)', payload: large });
+  await call('POST', '/jobs', { jobId: 'later', target }, { prefer: 'respond-async' });
+  await call('GET', '/jobs');
+  await call('GET', '/jobs/a');
+  await call('GET', '/jobs/a/runs');
+  const { notifyId } = await call('POST', '/jobs/a/notifications', notification);
+  await call('GET', '/jobs/a/notifications');
+  await call('DELETE', `/jobs/a/notifications/${String(notifyId)}`);
+  await call('POST', '/jobs/a/notifications', notification);
+  await call('DELETE', '/jobs/a');
+  await call('POST', '/jobs', { jobId: 'a', target, payload: large });
+  await deployed.jobs.put(overdue('b'));
+  await call('DELETE', '/jobs/b');
+  await call('GET', '/jobs/a');
+
+  // the same by queues
+  const job = { jobId: 'c', target, schedule: 'rate(1 hour)', payload: large };
+  await createJob(sqsEvent(command({ requestId: 'r1', job })));
+  await createNotification(sqsEvent(command({ requestId: 'r2', jobId: 'c', notification })));
+  await deleteJob(sqsEvent(command({ requestId: 'r3', jobId: 'c' })));
+  await createJob(sqsEvent(command({ requestId: 'r4', job: { ...job, schedule: undefined } })));
+  await deployed.jobs.put(overdue('d'));
+  await deleteJob(sqsEvent(command({ requestId: 'r5', jobId: 'd' })));
+  await deleteJob(sqsEvent(command({ requestId: 'r6', jobId: 'c' })));
+
+  // a tick with all that there can be: due jobs and runs, dead letters, a loop that goes on
+  await deployed.jobs.put(overdue('e'));
+  await deployed.runs.put({ ...aStartedRun(), jobId: 'e', state: 'RELEASED', indexDueAt: second, dueAt: second });
+  const given = {
+    version: 1,
+    jobId: 'lost',
+    generation: 'g1',
+    origin: 'scheduled',
+    nominalAt: 0,
+    dueAt: 0,
+    sequence: 1,
+  };
+  await deployed.queue('JOB_ACTIVATION_DEAD_LETTER').send([{ body: JSON.stringify({ ...given, returns: 9 }) }]);
+  const startedAt = new Date(now).toISOString();
+  await tick({ startedAt, isFirst: true });
+  await tick({ startedAt, isFirst: false });
+  await tick({ sweep: true });
+
+  // the runner: a job with a subscriber, a message whose row never came
+  const runnable = aJob({
+    jobId: 'f',
+    schedule: onceAt(second),
+    generations,
+    subscribedStates: ['STARTED'],
+    payload: JSON.stringify(large),
+  });
+  await deployed.jobs.put(runnable);
+  await deployed.code.put({ codeId: runnable.codeId, kind: 'job', functionArn: runnable.functionArn });
+  const activation = (jobId: string, dueAt: number) => JSON.stringify(anActivation({ jobId, nominalAt: dueAt, dueAt }));
+  await run(sqsEvent(activation('f', second)));
+  await run(sqsEvent(activation('f', second), activation('orphan', second - HOUR), activation('f', now + HOUR)));
+
+  // the notifier: one who hears, one who is not there
+  const subscription = { state: 'STARTED', target: { functionArn: functionArn('notify-nobody') } };
+  await createNotification(sqsEvent(command({ requestId: 'r7', jobId: 'f', notification })));
+  await createNotification(sqsEvent(command({ requestId: 'r8', jobId: 'f', notification: subscription })));
+  const notices = (await bodies('NOTIFY')).filter((body) => body.includes('"f"'));
+  await notify(sqsEvent(...notices, 'not JSON'));
+
+  await deleteNotification(sqsEvent(command({ requestId: 'r9', jobId: 'f' })));
+
+  await deployed.close();
+  return deployed.calls;
+}
