@@ -12,4 +12,5 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/emulators.mjs',
   globalTeardown: '<rootDir>/test/support/emulators-stop.mjs',
   testTimeout: 30_000,
+  maxWorkers: 2,
 };
