@@ -14,6 +14,8 @@ export interface Activation {
   sequence: number;
   /** since when this message is sent again because the job's row is not there yet */
   waitingSince?: number;
+  /** it waited for its predecessor to end, and is no misfire for that */
+  isQueued?: boolean;
   /** times that it came back from the dead-letter queue */
   returns?: number;
 }

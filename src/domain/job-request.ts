@@ -1,5 +1,7 @@
+import type { OverlapPolicy } from './job';
 import type { MisfirePolicy } from './misfire';
 import type { RetryPolicy } from './retry-policy';
+import type { DstOptions } from './schedule';
 
 /** What a caller asks for when creating a job, checked and with its defaults filled in. */
 export interface JobRequest {
@@ -13,6 +15,9 @@ export interface JobRequest {
   payload: string;
   retry: RetryPolicy;
   misfire: MisfirePolicy;
+  overlap?: OverlapPolicy;
+  jitterSeconds?: number;
+  maxRuns?: number;
   timeoutSeconds: number;
 }
 
@@ -20,4 +25,13 @@ export type ScheduleRequest =
   | { kind: 'immediate' }
   | { kind: 'delay'; delaySeconds: number }
   /** well-formed; whether it still names anything is judged when the job is created */
-  | { kind: 'expression'; expression: string; timezone: string };
+  | {
+      kind: 'expression';
+      expression: string;
+      timezone: string;
+      dst?: DstOptions;
+      /** epoch ms */
+      startAt?: number;
+      /** epoch ms */
+      endAt?: number;
+    };

@@ -12,8 +12,29 @@ export type JobState = 'ACTIVE' | 'PAUSED' | 'COMPLETED' | 'DELETED';
  * `recurring` keeps the expression; `anchorAt` is where the grid of a `rate` begins.
  */
 export type JobSchedule =
-  | { kind: 'once'; at: number; expression?: string; delaySeconds?: number; timezone: string }
-  | { kind: 'recurring'; expression: string; timezone: string; anchorAt: number; dst?: DstOptions };
+  | {
+      kind: 'once';
+      at: number;
+      expression?: string;
+      delaySeconds?: number;
+      timezone: string;
+      /** the local time exists twice; `at` is the first */
+      isAmbiguous?: boolean;
+    }
+  | {
+      kind: 'recurring';
+      expression: string;
+      timezone: string;
+      anchorAt: number;
+      dst?: DstOptions;
+      /** nothing before; where the grid of a rate begins, itself an occurrence */
+      startAt?: number;
+      /** nothing after */
+      endAt?: number;
+    };
+
+/** What becomes of an occurrence whose predecessor is still running, or waiting for its retry. */
+export type OverlapPolicy = 'allow' | 'skip' | 'queue-one' | 'cancel-previous';
 
 /** One life of a definition. A generation is valid for an occurrence before the start of its successor. */
 export interface Generation {
@@ -45,6 +66,16 @@ export interface JobRow {
   schedule: JobSchedule;
   retry: RetryPolicy;
   misfire: MisfirePolicy;
+  /** absent: allow */
+  overlap?: OverlapPolicy;
+  /** every occurrence is due later by the same part of this, which depends on the job's id; absent: 0 */
+  jitterSeconds?: number;
+  /** the schedule ends with so many runs dispatched */
+  maxRuns?: number;
+  /** runs dispatched so far; counted only where maxRuns is set */
+  runsDispatched?: number;
+  /** while PAUSED: since when (epoch ms), why and by whom, as the caller said */
+  pause?: { at: number; reason?: string; by?: string };
   /** the longest that one attempt may last, 1 to 840 */
   timeoutSeconds: number;
   /** epoch ms; present only while the due index has to find this job */

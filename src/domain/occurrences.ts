@@ -1,40 +1,62 @@
-import type { JobRow, JobSchedule } from './job';
+import { createHash } from 'node:crypto';
+import type { JobRow } from './job';
 import { misfiresToRun } from './misfire';
-import { nextOccurrence, occurrencesBetween, parseSchedule, previousOccurrence, type Schedule } from './schedule';
+import { allBetween, gapsIn, nextOf, previousOf, type Recurring } from './recurrence';
 
 /** A tick dispatches at most so many occurrences of one job; the job stays due for the rest. */
 const MOST_DISPATCHED = 500;
 /** Missed occurrences are counted up to here; beyond, the record's count is a lower bound. */
 const MOST_COUNTED = 100_000;
 
-/** What is to be done with a due job. Instants are epoch ms. */
+/** An instant that the schedule names, and when it is due: later by the job's jitter. Epoch ms. */
+export interface Occurrence {
+  nominalAt: number;
+  dueAt: number;
+}
+
+/** Occurrences that deliberately do not run; those found together share one record, at the latest of them. */
+export interface Skip {
+  nominalAt: number;
+  dueAt: number;
+  alsoCovers: number;
+  reason: 'misfire' | 'dst-gap';
+}
+
+/** What is to be done with a due job. */
 export interface DispatchDecision {
-  dispatch: readonly number[];
-  /** one record for all misfires that will not run, at the latest of them */
-  skip?: { nominalAt: number; alsoCovers: number };
+  dispatch: readonly Occurrence[];
+  skip: readonly Skip[];
   /** absent when the schedule names nothing more */
   nextDueAt?: number;
   reason: string;
 }
 
-const parsed = new Map<string, Schedule>();
-
-/** The parsed form of a recurring job's expression, kept for the next call: a tick asks for the same few again and again. */
-export function scheduleOf(schedule: Extract<JobSchedule, { kind: 'recurring' }>): Schedule {
-  const key = JSON.stringify([schedule.expression, schedule.timezone, schedule.dst]);
-  let found = parsed.get(key);
-  if (!found) {
-    if (parsed.size >= 10_000) parsed.clear();
-    found = parseSchedule(schedule.expression, schedule);
-    parsed.set(key, found);
-  }
-  return found;
+/** By how much every occurrence of this job is due later, in ms: the same for the same job, below its jitter. */
+export function jitterMs({ jobId, jitterSeconds = 0 }: Pick<JobRow, 'jobId' | 'jitterSeconds'>): number {
+  if (jitterSeconds === 0) return 0;
+  return createHash('sha256').update(jobId).digest().readUInt32BE(0) % (jitterSeconds * 1000);
 }
 
-/** The first instant after `afterAt` that the schedule names. */
-export function nextDueAt(schedule: JobSchedule, afterAt: number): number | undefined {
-  if (schedule.kind === 'once') return schedule.at > afterAt ? schedule.at : undefined;
-  return nextOccurrence(scheduleOf(schedule), afterAt, { anchorAt: schedule.anchorAt });
+type Scheduled = Pick<JobRow, 'jobId' | 'schedule' | 'jitterSeconds'>;
+
+/** When the first occurrence after the instant `afterAt` of the schedule is due. */
+export function nextRunAt(job: Scheduled, afterAt: number): number | undefined {
+  const { schedule } = job;
+  const nominalAfter = afterAt - jitterMs(job);
+  const next = schedule.kind === 'recurring' ? nextOf(schedule, nominalAfter) : schedule.at;
+  return next === undefined || next <= nominalAfter ? undefined : next + jitterMs(job);
+}
+
+/**
+ * When a job has to be looked at next: at its next occurrence, or where a change of the clocks swallows one before that, so
+ * that a record can be left of it.
+ */
+export function nextDueAt(job: Scheduled, afterAt: number): number | undefined {
+  const next = nextRunAt(job, afterAt);
+  if (next === undefined || job.schedule.kind === 'once') return next;
+  const offset = jitterMs(job);
+  const gap = gapsIn(job.schedule, afterAt - offset, next - offset)[0];
+  return gap === undefined ? next : Math.min(next, gap.gapAt + offset);
 }
 
 /**
@@ -43,49 +65,68 @@ export function nextDueAt(schedule: JobSchedule, afterAt: number): number | unde
  */
 export function decideDispatch(job: JobRow, now: number, untilAt: number): DispatchDecision {
   const { schedule, dueAt } = job;
-  if (dueAt === undefined || job.state !== 'ACTIVE') return { dispatch: [], reason: 'not-due' };
-  if (dueAt > untilAt) return { dispatch: [], nextDueAt: dueAt, reason: 'not-yet-due' };
-  if (schedule.kind === 'once') return { dispatch: [schedule.at], reason: 'due' };
+  if (dueAt === undefined || job.state !== 'ACTIVE') return { dispatch: [], skip: [], reason: 'not-due' };
+  if (dueAt > untilAt) return { dispatch: [], skip: [], nextDueAt: dueAt, reason: 'not-yet-due' };
+  if (schedule.kind === 'once') return { dispatch: [occurrence(job, schedule.at)], skip: [], reason: 'due' };
 
-  const parsedSchedule = scheduleOf(schedule);
-  const grid = { anchorAt: schedule.anchorAt };
-  const missedBefore = Math.max(dueAt, now - job.misfire.graceSeconds * 1000);
-  const stillRun: number[] = [];
-  const latestBefore = (at: number) => {
-    const previous = previousOccurrence(parsedSchedule, at, grid);
-    return previous !== undefined && previous >= dueAt ? previous : undefined;
+  // Decided on nominal instants, then put off by the jitter.
+  const offset = jitterMs(job);
+  const from = dueAt - offset;
+  const until = untilAt - offset;
+  const missedBefore = Math.max(from, now - offset - job.misfire.graceSeconds * 1000);
+  const { stillRun, skipped } = decideMissed(schedule, from, missedBefore, misfiresToRun(job.misfire.policy));
+  const onTime = allBetween(schedule, missedBefore - 1, until, MOST_DISPATCHED);
+  const lookedUntil = onTime.length === MOST_DISPATCHED ? onTime.at(-1)! : Math.max(until, missedBefore - 1);
+  const gaps = gapsIn(schedule, from - 1, lookedUntil);
+
+  const left = (job.maxRuns ?? Infinity) - (job.runsDispatched ?? 0);
+  const dispatch = [...stillRun, ...onTime].slice(0, left);
+  const next = dispatch.length < left ? nextDueAt(job, lookedUntil + offset) : undefined;
+  const missed = stillRun.length + (skipped?.count ?? 0);
+  return {
+    dispatch: dispatch.map((nominalAt) => occurrence(job, nominalAt)),
+    skip: [
+      ...(skipped
+        ? [{ ...occurrence(job, skipped.latest), alsoCovers: skipped.count - 1, reason: 'misfire' as const }]
+        : []),
+      // The millisecond before the change: an occurrence at the very end of the gap has a record of its own.
+      ...gaps.map(({ gapAt, lost }) => ({
+        ...occurrence(job, gapAt - 1),
+        alsoCovers: lost - 1,
+        reason: 'dst-gap' as const,
+      })),
+    ],
+    ...(next === undefined ? {} : { nextDueAt: next }),
+    reason: missed > 0 ? `misfire: ${missed} missed, policy ${job.misfire.policy}` : 'due',
   };
-  let latestSkipped = latestBefore(missedBefore);
-  while (latestSkipped !== undefined && stillRun.length < misfiresToRun(job.misfire.policy)) {
-    stillRun.unshift(latestSkipped);
-    latestSkipped = latestBefore(latestSkipped);
+}
+
+/** Of the occurrences in [from, before): the latest few that still run, and how many before them do not. */
+function decideMissed(schedule: Recurring, from: number, before: number, mayRun: number) {
+  const latestBefore = (at: number) => {
+    const previous = previousOf(schedule, at);
+    return previous !== undefined && previous >= from ? previous : undefined;
+  };
+  const stillRun: number[] = [];
+  let latest = latestBefore(before);
+  while (latest !== undefined && stillRun.length < mayRun) {
+    stillRun.unshift(latest);
+    latest = latestBefore(latest);
   }
   const skipped =
-    latestSkipped === undefined
-      ? 0
-      : occurrencesBetween(parsedSchedule, dueAt - 1, latestSkipped, MOST_COUNTED, grid).length;
-  const onTime = occurrencesBetween(parsedSchedule, missedBefore - 1, untilAt, MOST_DISPATCHED, grid);
-  const next = nextDueAt(
-    schedule,
-    onTime.length === MOST_DISPATCHED ? onTime.at(-1)! : Math.max(untilAt, missedBefore - 1),
-  );
-  return {
-    dispatch: [...stillRun, ...onTime],
-    ...(latestSkipped === undefined ? {} : { skip: { nominalAt: latestSkipped, alsoCovers: skipped - 1 } }),
-    ...(next === undefined ? {} : { nextDueAt: next }),
-    reason:
-      stillRun.length + skipped > 0
-        ? `misfire: ${stillRun.length + skipped} missed, policy ${job.misfire.policy}`
-        : 'due',
-  };
+    latest === undefined ? undefined : { latest, count: allBetween(schedule, from - 1, latest, MOST_COUNTED).length };
+  return { stillRun, skipped };
+}
+
+export function occurrence(job: Scheduled, nominalAt: number): Occurrence {
+  return { nominalAt, dueAt: nominalAt + jitterMs(job) };
 }
 
 /** Is this occurrence, found only now, one that its job's misfire policy lets go? Decided again when a runner gets it late. */
 export function isMisfireToSkip(job: JobRow, nominalAt: number, now: number): boolean {
   const { schedule, misfire } = job;
-  if (schedule.kind === 'once' || now <= nominalAt + misfire.graceSeconds * 1000) return false;
+  const nominalNow = now - jitterMs(job);
+  if (schedule.kind === 'once' || nominalNow <= nominalAt + misfire.graceSeconds * 1000) return false;
   const mayRun = misfiresToRun(misfire.policy);
-  if (mayRun === 0) return true;
-  const laterOnes = occurrencesBetween(scheduleOf(schedule), nominalAt, now, mayRun, { anchorAt: schedule.anchorAt });
-  return laterOnes.length === mayRun;
+  return allBetween(schedule, nominalAt, nominalNow, mayRun).length === mayRun;
 }

@@ -10,7 +10,7 @@ const ORIGINS: readonly string[] = ['scheduled', 'manual', 'backfill'] satisfies
 export function parseActivation(body: string): Activation | undefined {
   const value = parseJsonObject(body);
   if (!value || value['version'] !== 1) return undefined;
-  const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, returns } = value;
+  const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, isQueued, returns } = value;
   if (typeof jobId !== 'string' || typeof generation !== 'string') return undefined;
   if (typeof origin !== 'string' || !ORIGINS.includes(origin)) return undefined;
   if (!isInstant(nominalAt) || !isInstant(dueAt) || !isCount(sequence)) return undefined;
@@ -23,6 +23,7 @@ export function parseActivation(body: string): Activation | undefined {
     dueAt,
     sequence,
     ...(isInstant(waitingSince) ? { waitingSince } : {}),
+    ...(isQueued === true ? { isQueued } : {}),
     ...(isCount(returns) ? { returns } : {}),
   };
 }

@@ -2,11 +2,12 @@ import { scheduledRun } from '../domain/activation';
 import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
 import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
 import { ConflictError, InputError } from '../domain/errors';
+import { iso } from '../domain/event';
 import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
 import type { Job, JobRow, JobSchedule } from '../domain/job';
 import type { JobRequest, ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
-import { nextDueAt } from '../domain/occurrences';
+import { jitterMs, nextDueAt, nextRunAt, occurrence } from '../domain/occurrences';
 import { parseSchedule } from '../domain/schedule';
 import type { Ports, Settings } from '../ports';
 import { removeNotifications } from './delete-notification';
@@ -36,10 +37,8 @@ export async function createJob(requestId: string, request: JobRequest, ports: C
   await ports.code.put({ codeId: job.codeId, kind: 'job', functionArn: job.functionArn });
 
   if (standing) return replaceTombstone(job, standing, ports);
-  const straight =
-    job.schedule.kind === 'once' && job.schedule.at - now <= LONGEST_QUEUE_DELAY_MS
-      ? firstActivation(job, job.schedule.at)
-      : undefined;
+  const only = job.schedule.kind === 'once' ? occurrence(job, job.schedule.at) : undefined;
+  const straight = only && only.dueAt - now <= LONGEST_QUEUE_DELAY_MS ? firstActivation(job, only) : undefined;
   // The message first: a crash leaves a message without a row, never a job without its message.
   if (straight) await ports.activations.send([outgoing(straight, straight.dueAt, now)]);
   const written = straight ? job : withDueKey(job);
@@ -79,7 +78,10 @@ function isRepeat(standing: JobRow, job: Job): boolean {
 }
 
 function withDueKey(job: Job): Job {
-  const due = job.schedule.kind === 'once' ? job.schedule.at : nextDueAt(job.schedule, job.createdAt);
+  const due =
+    job.schedule.kind === 'once'
+      ? occurrence(job, job.schedule.at).dueAt
+      : nextDueAt(job, job.createdAt + jitterMs(job));
   return due === undefined ? job : { ...job, dueAt: due };
 }
 
@@ -123,29 +125,38 @@ export function refuseForbidden(functionArn: string, { allowedFunctions }: Setti
 }
 
 /** @throws InputError when the schedule names nothing after now */
-function scheduleFrom(asked: ScheduleRequest, now: number): JobSchedule {
+export function scheduleFrom(asked: ScheduleRequest, now: number): JobSchedule {
   switch (asked.kind) {
     case 'immediate':
       return { kind: 'once', at: now, timezone: 'UTC' };
-    case 'delay':
-      return {
-        kind: 'once',
-        at: now + Math.round(asked.delaySeconds * 1000),
-        delaySeconds: asked.delaySeconds,
-        timezone: 'UTC',
-      };
+    case 'delay': {
+      const { delaySeconds } = asked;
+      return { kind: 'once', at: now + Math.round(delaySeconds * 1000), delaySeconds, timezone: 'UTC' };
+    }
     case 'expression': {
-      const { expression, timezone } = asked;
-      const parsed = parseSchedule(expression, { timezone });
-      const schedule: JobSchedule =
-        parsed.kind === 'at'
-          ? { kind: 'once', at: parsed.at, expression, timezone }
-          : { kind: 'recurring', expression, timezone, anchorAt: Math.floor(now / 1000) * 1000 };
-      if (nextDueAt(schedule, now) === undefined) {
-        const message = `${JSON.stringify(expression)} names no instant after now (${new Date(now).toISOString()}); write one that lies ahead`;
+      const schedule = expressionSchedule(asked, now);
+      if (nextRunAt({ jobId: '', schedule }, now) === undefined) {
+        const message = `${JSON.stringify(asked.expression)} names no instant after now (${iso(now)})${asked.endAt === undefined ? '' : ` and up to its end (${iso(asked.endAt)})`}; write one that lies ahead`;
         throw new InputError([{ field: 'schedule', message }]);
       }
       return schedule;
     }
   }
+}
+
+function expressionSchedule(asked: Extract<ScheduleRequest, { kind: 'expression' }>, now: number): JobSchedule {
+  const { expression, timezone, dst, startAt, endAt } = asked;
+  const parsed = parseSchedule(expression, { timezone, ...(dst === undefined ? {} : { dst }) });
+  if (parsed.kind === 'at') {
+    return { kind: 'once', at: parsed.at, expression, timezone, ...(parsed.ambiguous ? { isAmbiguous: true } : {}) };
+  }
+  return {
+    kind: 'recurring',
+    expression,
+    timezone,
+    anchorAt: startAt ?? Math.floor(now / 1000) * 1000,
+    ...(dst === undefined ? {} : { dst }),
+    ...(startAt === undefined ? {} : { startAt }),
+    ...(endAt === undefined ? {} : { endAt }),
+  };
 }

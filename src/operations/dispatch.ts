@@ -1,17 +1,21 @@
 import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
 import { currentGeneration, type JobRow } from '../domain/job';
-import { decideDispatch, type DispatchDecision } from '../domain/occurrences';
-import { transition, type Run } from '../domain/run';
+import { decideDispatch, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
+import { transition, type Run, type RunOrigin } from '../domain/run';
 import type { OutgoingMessage, Ports } from '../ports';
 import { announce } from './announce';
 
 type DispatchPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings'>;
 
 /** The message that starts the first attempt of an occurrence. */
-export function firstActivation(job: JobRow, nominalAt: number): Activation {
+export function firstActivation(
+  job: JobRow,
+  { nominalAt, dueAt }: Occurrence,
+  origin: RunOrigin = 'scheduled',
+): Activation {
   const generation = currentGeneration(job)?.id ?? '';
-  return { version: 1, jobId: job.jobId, generation, origin: 'scheduled', nominalAt, dueAt: nominalAt, sequence: 1 };
+  return { version: 1, jobId: job.jobId, generation, origin, nominalAt, dueAt, sequence: 1 };
 }
 
 /** `deliverAt` in epoch ms. What lies beyond the longest delay of a queue arrives early, and is sent again then. */
@@ -36,10 +40,10 @@ export async function dispatchJobs(
     const decision = decideOrNote(job, now, untilAt, ports);
     return decision ? [{ job, decision }] : [];
   });
-  const due = decided.filter(({ decision }) => decision.dispatch.length > 0 || decision.skip);
+  const due = decided.filter(({ decision }) => decision.dispatch.length + decision.skip.length > 0);
   await ports.activations.send(
     due.flatMap(({ job, decision }) =>
-      decision.dispatch.map((nominalAt) => outgoing(firstActivation(job, nominalAt), nominalAt, now)),
+      decision.dispatch.map((one) => outgoing(firstActivation(job, one), one.dueAt, now)),
     ),
   );
   await Promise.all(due.map(({ job, decision }) => recordAndAdvance(job, decision, now, ports)));
@@ -58,24 +62,17 @@ function decideOrNote(job: JobRow, now: number, untilAt: number, ports: Dispatch
 }
 
 async function recordAndAdvance(job: JobRow, decision: DispatchDecision, now: number, ports: DispatchPorts) {
-  const scheduled = decision.dispatch.map((nominalAt) =>
-    scheduledRun(firstActivation(job, nominalAt), ports.settings.retentionMs),
-  );
+  const scheduled = decision.dispatch.map((one) => scheduledRun(firstActivation(job, one), ports.settings.retentionMs));
   for (const run of scheduled) ports.journal.transition(run, job);
   await announce(scheduled, job, ports);
-  if (decision.skip) await recordMisfire(job, decision.skip, now, ports);
+  for (const skip of decision.skip) await recordSkip(job, skip, now, ports);
   await ports.jobs.update(advanced(job, decision, now, ports.settings.retentionMs), job);
 }
 
-async function recordMisfire(
-  job: JobRow,
-  skip: { nominalAt: number; alsoCovers: number },
-  now: number,
-  ports: DispatchPorts,
-) {
-  const absent = scheduledRun(firstActivation(job, skip.nominalAt), ports.settings.retentionMs);
+async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchPorts) {
+  const absent = scheduledRun(firstActivation(job, skip), ports.settings.retentionMs);
   const skipped = transition(absent, 'SKIPPED', now, {
-    reason: 'misfire',
+    reason: skip.reason,
     finishedAt: now,
     ...(skip.alsoCovers > 0 ? { alsoCovers: skip.alsoCovers } : {}),
   });
@@ -86,8 +83,12 @@ async function recordMisfire(
 }
 
 function advanced(job: JobRow, decision: DispatchDecision, now: number, retentionMs: number): JobRow {
-  const { dueAt: _, ...row } = job;
+  const { dueAt: _, ...rest } = job;
   const revision = job.revision + 1;
+  const row =
+    job.maxRuns === undefined
+      ? rest
+      : { ...rest, runsDispatched: (job.runsDispatched ?? 0) + decision.dispatch.length };
   if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
   if (job.schedule.kind === 'once') return { ...row, revision };
   return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs };

@@ -2,7 +2,7 @@ import { runIdOf } from '../domain/activation';
 import { NotFoundError } from '../domain/errors';
 import type { Job, JobRow, JobState } from '../domain/job';
 import type { Notification } from '../domain/notification';
-import { nextDueAt } from '../domain/occurrences';
+import { nextRunAt, occurrence } from '../domain/occurrences';
 import { isFinal, type Run } from '../domain/run';
 import type { Page, PageQuery, Ports } from '../ports';
 import { notificationsOf } from './delete-notification';
@@ -77,10 +77,11 @@ export function decideStanding<Row extends JobRow>(job: Row, run: Run | undefine
   const { state, schedule } = job;
   if (state === 'DELETED') return { job, state };
   if (schedule.kind === 'once') {
-    return run && isFinal(run.state) ? { job, state: 'COMPLETED' } : { job, state, nextRunAt: schedule.at };
+    if (run && isFinal(run.state)) return { job, state: 'COMPLETED' };
+    return { job, state, nextRunAt: occurrence(job, schedule.at).dueAt };
   }
-  const nextRunAt = state === 'ACTIVE' ? nextDueAt(schedule, now) : undefined;
-  return { job, state, ...(nextRunAt === undefined ? {} : { nextRunAt }) };
+  const next = state === 'ACTIVE' ? nextRunAt(job, now) : undefined;
+  return { job, state, ...(next === undefined ? {} : { nextRunAt: next }) };
 }
 
 async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<JobRow> {

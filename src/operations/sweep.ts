@@ -1,5 +1,6 @@
 import { activationOf, runIdOf } from '../domain/activation';
 import type { JobRow } from '../domain/job';
+import { occurrence } from '../domain/occurrences';
 import type { Run } from '../domain/run';
 import type { OutgoingMessage, Ports } from '../ports';
 import { firstActivation, outgoing } from './dispatch';
@@ -50,7 +51,7 @@ async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'
   if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined) return [];
   if (schedule.at > now - OVERDUE_MS) return [];
   if (await runs.read(job.jobId, runIdOf(job.jobId, schedule.at, 'scheduled'))) return [];
-  return [outgoing(firstActivation(job, schedule.at), now, now)];
+  return [outgoing(firstActivation(job, occurrence(job, schedule.at)), now, now)];
 }
 
 function isLost(run: Run, now: number): boolean {
