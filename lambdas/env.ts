@@ -55,6 +55,7 @@ export const runnerEnv = {
   JOBS_TABLE_NAME: text,
   RUNS_TABLE_NAME: text,
   CODE_TABLE_NAME: text,
+  CONTROL_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
 };

@@ -36,9 +36,10 @@ export class Running extends Construct {
       contract: runnerEnv,
       environment: {
         ...settingsEnvironment(settings),
-        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'fence'),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'fence', 'readRows', 'prolong'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
         CODE_TABLE_NAME: storage.allow('code', 'read'),
+        CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
         JOB_ACTIVATION_QUEUE_URL: allowQueue(this.activations.queue, 'send', 'hide', 'remove'),
         NOTIFY_QUEUE_URL: allowQueue(notifyQueue, 'send'),
       },

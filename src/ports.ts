@@ -47,6 +47,9 @@ export interface JobStore {
   put(job: Job, replaces?: JobRow): Promise<boolean>;
   /** Writes the row and leaves the payload, if the row still has the revision of `seen`. Answers whether it did. */
   update(row: JobRow, seen: JobRow): Promise<boolean>;
+  /** Keeps a job as it is under its current generation, for the runs of that generation once an edit replaced it. `expiresAt` in epoch ms. */
+  keepDefinition(job: Job, expiresAt: number): Promise<void>;
+  readDefinition(jobId: string, generation: string): Promise<Job | undefined>;
   /** All jobs with that tag, tombstones left out, in no promised order. */
   list(query: PageQuery & { tag?: string }): Promise<Page<JobRow>>;
   /** Keys of jobs of this shard with `dueAt <= until`, earliest first. May lag behind the rows. */

@@ -3,7 +3,16 @@ import { LEASE_MS } from '../../src/domain/claim';
 import { runActivations } from '../../src/operations/run-activation';
 import { comeAgain, messagesOf } from '../batch';
 import { readEnv, runnerEnv } from '../env';
-import { codeStore, jobStore, lambdaInvoker, queue, runStore, settingsFrom, surroundings } from '../ports';
+import {
+  codeStore,
+  controlStore,
+  jobStore,
+  lambdaInvoker,
+  queue,
+  runStore,
+  settingsFrom,
+  surroundings,
+} from '../ports';
 
 const env = readEnv(runnerEnv, process.env);
 const ports = {
@@ -12,6 +21,7 @@ const ports = {
   jobs: jobStore(env),
   runs: runStore(env),
   code: codeStore(env),
+  control: controlStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),
   invoker: lambdaInvoker(),

@@ -47,6 +47,8 @@ export type ClaimDecision =
 export function decideClaim(input: {
   activation: Activation;
   job: JobRow | undefined;
+  /** the tries that the definition allows under which the run began */
+  maxAttempts?: number;
   run: Run | undefined;
   now: number;
   retentionMs: number;
@@ -82,17 +84,19 @@ export function decideClaim(input: {
     const [again, deliverAt] = [activationOf(run), run.dueAt];
     return { action: 'send-again', activation: again, deliverAt, seen: run, reason: 'waits-for-retry' };
   }
-  if (!begun && activation.origin === 'scheduled' && isMisfireToSkip(job!, activation.nominalAt, now)) {
+  const mayMisfire = !begun && activation.origin === 'scheduled' && !activation.isQueued;
+  if (mayMisfire && isMisfireToSkip(job!, activation.nominalAt, now)) {
     const over = run ?? scheduledRun(activation, retentionMs);
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
   }
-  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, job!, now);
+  const maxAttempts = input.maxAttempts ?? job!.retry.maxAttempts;
+  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, maxAttempts, now);
 }
 
-function decideNextAttempt(run: Run, seen: { seen?: Run }, job: JobRow, now: number): ClaimDecision {
+function decideNextAttempt(run: Run, seen: { seen?: Run }, maxAttempts: number, now: number): ClaimDecision {
   const lost = run.state === 'STARTED';
   const error = { type: 'AttemptLost', message: `the runner of attempt ${run.attempt} did not report its end` };
-  if (lost && run.attempt >= job.retry.maxAttempts) {
+  if (lost && run.attempt >= maxAttempts) {
     return { action: 'record', run: failed(run, now, 'attempt-lost', error), ...seen, reason: 'attempt-lost' };
   }
   const next = transition(run, 'STARTED', now, {

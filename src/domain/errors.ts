@@ -34,6 +34,11 @@ export class ConflictError extends Error {
   }
 }
 
+/** The caller wants to change a version of something that is not the current one; nothing was changed. */
+export class PreconditionError extends Error {
+  override readonly name = 'PreconditionError';
+}
+
 /** A message that nobody can make sense of. It is left, and ends in the dead-letter queue. */
 export class UnreadableMessageError extends Error {
   override readonly name = 'UnreadableMessageError';

@@ -72,8 +72,9 @@ export interface JobRow {
   jitterSeconds?: number;
   /** the schedule ends with so many runs dispatched */
   maxRuns?: number;
-  /** runs dispatched so far; counted only where maxRuns is set */
+  /** runs dispatched so far, and the latest of them (nominal, epoch ms); kept only where maxRuns is set */
   runsDispatched?: number;
+  dispatchedUntil?: number;
   /** while PAUSED: since when (epoch ms), why and by whom, as the caller said */
   pause?: { at: number; reason?: string; by?: string };
   /** the longest that one attempt may last, 1 to 840 */

@@ -24,4 +24,5 @@ export const LIMITS = {
   pageItems: 100,
   defaultPageItems: 50,
   notificationsPerJob: 100,
+  backfillRuns: 1_000,
 } as const;

@@ -101,6 +101,23 @@ export function decideDispatch(job: JobRow, now: number, untilAt: number): Dispa
   };
 }
 
+/** When a schedule that was changed, or resumed, at `now` goes on; undefined when it has ended. */
+export function dueAtFrom(job: JobRow, now: number): number | undefined {
+  if (job.maxRuns !== undefined && (job.runsDispatched ?? 0) >= job.maxRuns) return undefined;
+  return nextDueAt(job, now + jitterMs(job));
+}
+
+/**
+ * A change at `now` lets go of what was dispatched ahead of it: those runs are superseded, or skipped, and dispatched anew
+ * by what comes after. They must not count twice.
+ */
+export function withoutDispatchedAhead(job: JobRow, now: number): JobRow {
+  const { maxRuns, runsDispatched = 0, dispatchedUntil = 0, schedule } = job;
+  if (maxRuns === undefined || schedule.kind === 'once') return job;
+  const ahead = allBetween(schedule, now - jitterMs(job), dispatchedUntil, MOST_COUNTED).length;
+  return { ...job, runsDispatched: Math.max(0, runsDispatched - ahead) };
+}
+
 /** Of the occurrences in [from, before): the latest few that still run, and how many before them do not. */
 function decideMissed(schedule: Recurring, from: number, before: number, mayRun: number) {
   const latestBefore = (at: number) => {

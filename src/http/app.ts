@@ -5,6 +5,7 @@ import { notificationRoutes, type NotificationPorts } from './notifications';
 import { answerError, Problem } from './problem';
 import { queueRoutes, type QueuePorts } from './queues';
 import { json, route } from './router';
+import { scheduleRoutes } from './schedules';
 
 export type HttpPorts = JobPorts & NotificationPorts;
 
@@ -27,6 +28,7 @@ export function createApp(options: AppOptions): Hono {
   route(app, '/health', { GET: () => json(200, { status: 'ok' }) });
   jobRoutes(app, ports);
   notificationRoutes(app, ports);
+  scheduleRoutes(app, ports);
   if (options.isLocal) queueRoutes(app, options.ports);
   return app;
 }

@@ -85,10 +85,15 @@ async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchP
 function advanced(job: JobRow, decision: DispatchDecision, now: number, retentionMs: number): JobRow {
   const { dueAt: _, ...rest } = job;
   const revision = job.revision + 1;
+  const last = decision.dispatch.at(-1);
   const row =
-    job.maxRuns === undefined
+    job.maxRuns === undefined || last === undefined
       ? rest
-      : { ...rest, runsDispatched: (job.runsDispatched ?? 0) + decision.dispatch.length };
+      : {
+          ...rest,
+          runsDispatched: (job.runsDispatched ?? 0) + decision.dispatch.length,
+          dispatchedUntil: last.nominalAt,
+        };
   if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
   if (job.schedule.kind === 'once') return { ...row, revision };
   return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs };

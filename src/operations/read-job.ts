@@ -84,7 +84,8 @@ export function decideStanding<Row extends JobRow>(job: Row, run: Run | undefine
   return { job, state, ...(next === undefined ? {} : { nextRunAt: next }) };
 }
 
-async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<JobRow> {
+/** @throws NotFoundError when there is no such job, or it was deleted */
+export async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<JobRow> {
   const [row] = await jobs.readRows([jobId]);
   if (!row || row.state === 'DELETED') throw noSuchJob(jobId);
   return row;

@@ -1,18 +1,30 @@
-import { activationOf, runIdOf, type Activation } from '../domain/activation';
+import { activationOf, runIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
 import { decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
 import { UnreadableMessageError } from '../domain/errors';
 import { iso } from '../domain/event';
-import type { Job } from '../domain/job';
-import { revise, type Run } from '../domain/run';
+import { currentGeneration, type Job, type JobRow } from '../domain/job';
+import { isFinal, revise, transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
 import type { Ports, ReceivedMessage } from '../ports';
 import { announce } from './announce';
 import { outgoing } from './dispatch';
+import { callNext, takePlace } from './overlap';
 
 export type RunnerPorts = Pick<
   Ports,
-  'clock' | 'ids' | 'random' | 'jobs' | 'runs' | 'code' | 'activations' | 'notify' | 'invoker' | 'journal' | 'settings'
+  | 'clock'
+  | 'ids'
+  | 'random'
+  | 'jobs'
+  | 'runs'
+  | 'code'
+  | 'control'
+  | 'activations'
+  | 'notify'
+  | 'invoker'
+  | 'journal'
+  | 'settings'
 >;
 
 /** While work lasts, its lease and its message's visibility are renewed this often; both last three times as long. */
@@ -91,9 +103,11 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
   let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
+    const definition = await definitionFor(activation, job, ports);
     const decision = decideClaim({
       activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
       job,
+      ...(definition ? { maxAttempts: definition.retry.maxAttempts } : {}),
       run,
       now: clock.now(),
       retentionMs: ports.settings.retentionMs,
@@ -103,7 +117,7 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
       isRead = true;
       if (run) continue;
     }
-    if (await carryOut(decision, activation, job, ports)) {
+    if (await carryOut(decision, activation, definition, ports)) {
       if (decision.action === 'drop')
         journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
       return;
@@ -132,19 +146,58 @@ async function carryOut(
       await sendAgain(decision, ports);
       return true;
     case 'repeat':
-      await announce([decision.run], job, ports);
+      await followUp(decision.run, job, ports);
       return true;
     case 'record':
       if (!(await ports.runs.put(decision.run, decision.seen))) return false;
       ports.journal.transition(decision.run, job);
-      await announce([decision.run], job, ports);
+      await followUp(decision.run, job, ports);
       return true;
     case 'claim':
       if (decision.seen && isNews(decision.seen, activation)) await announce([decision.seen], job, ports);
+      if (needsPlace(decision.run, job!)) {
+        const place = await takePlace(decision.run, job!, activation, ports);
+        if (place === 'queue') return true;
+        if (place === 'skip') return skipForOverlap(decision.seen, activation, job!, ports);
+      }
       if (!(await ports.runs.put(decision.run, decision.seen))) return false;
       ports.journal.transition(decision.run, job);
       return attempt(decision.run, job!, ports);
   }
+}
+
+/** The overlap policy is for what the schedule starts: a person who triggers a run wants it now. */
+function needsPlace(run: Run, job: Job): boolean {
+  return (job.overlap ?? 'allow') !== 'allow' && run.origin === 'scheduled' && run.attempt === 1;
+}
+
+async function skipForOverlap(seen: Run | undefined, activation: Activation, job: Job, ports: RunnerPorts) {
+  const now = ports.clock.now();
+  const run = seen ?? scheduledRun(activation, ports.settings.retentionMs);
+  const skipped = transition(run, 'SKIPPED', now, { reason: 'overlap', finishedAt: now });
+  if (!(await ports.runs.put(skipped, seen))) return false;
+  ports.journal.transition(skipped, job);
+  await announce([skipped], job, ports);
+  return true;
+}
+
+/** What follows from a state of a run; doing it twice does no harm. */
+async function followUp(run: Run, job: JobRow | undefined, ports: RunnerPorts) {
+  await announce([run], job, ports);
+  if (job && run.attempt > 0 && isFinal(run.state)) await callNext(job, ports);
+}
+
+/** An edit does not touch what began before it: the definition of the message's own generation, with the subscribers of now. */
+async function definitionFor(
+  { jobId, generation }: Activation,
+  job: Job | undefined,
+  { jobs }: RunnerPorts,
+): Promise<Job | undefined> {
+  if (!job || currentGeneration(job)?.id === generation) return job;
+  if (!job.generations.some(({ id }) => id === generation)) return job;
+  const replaced = await jobs.readDefinition(jobId, generation);
+  const { state, generations, subscribedStates, revision } = job;
+  return replaced ? { ...replaced, state, generations, subscribedStates, revision } : job;
 }
 
 /**
@@ -203,11 +256,21 @@ async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<bool
   const announcement = await announced;
   if (announcement) throw announcement.error;
   if (!concluded) return false;
-  await announce([concluded], job, ports);
+  await followUp(concluded, job, ports);
+  if (concluded.state === 'RELEASED') await keepJobUntil(concluded.dueAt, job, ports);
   if (concluded.state === 'RELEASED' && concluded.indexDueAt === undefined) {
     await sendAgain({ activation: activationOf(concluded), deliverAt: concluded.dueAt, reason: 'retry' }, ports);
   }
   return true;
+}
+
+/** A one-off job must not reach the end of its retention while its run still waits. */
+async function keepJobUntil(dueAt: number, { jobId, expiresAt }: Job, { jobs, settings }: RunnerPorts) {
+  if (expiresAt === undefined || dueAt + settings.retentionMs / 2 <= expiresAt) return;
+  const [row] = await jobs.readRows([jobId]);
+  if (!row || row.state === 'DELETED') return;
+  // Lost to another change, it is made up for by the run's next release.
+  await jobs.update({ ...row, revision: row.revision + 1, expiresAt: dueAt + settings.retentionMs }, row);
 }
 
 async function call(run: Run, job: Job, { clock, code, invoker }: RunnerPorts): Promise<AttemptOutcome> {

@@ -55,6 +55,33 @@ export function describeJobStoreContract(name: string, makeAdapter: () => Promis
         expect(await store.read(fence.jobId)).toEqual(fence);
       });
 
+      test('a definition that is kept comes back under its generation, and no list or index shows it', async () => {
+        const job = aJob({ dueAt: NOON + 5, payload: DELICATE_TEXTS.at(-1)![1] });
+        const generation = job.generations.at(-1)!.id;
+        expect(await store.readDefinition(job.jobId, generation)).toBeUndefined();
+        await store.keepDefinition(job, NOON + 400 * 86_400_000);
+        expect(await store.readDefinition(job.jobId, generation)).toEqual(job);
+        expect(await store.readDefinition(job.jobId, 'another')).toBeUndefined();
+        expect(await store.read(job.jobId)).toBeUndefined();
+        expect(await dueAmong([job], NOON + 10)).toEqual([]);
+        const listed = await allPages((cursor) => store.list({ limit: 100, ...after(cursor) }));
+        expect(listed.filter(({ jobId }) => jobId.startsWith(job.jobId))).toEqual([]);
+      });
+
+      test('a pause and the policies of a schedule come back as they were written', async () => {
+        const job = aJob({
+          state: 'PAUSED',
+          pause: { at: NOON, reason: 'the database moves', by: 'ops' },
+          overlap: 'queue-one',
+          jitterSeconds: 30,
+          maxRuns: 5,
+          runsDispatched: 2,
+          dispatchedUntil: NOON,
+        });
+        expect(await store.put(job)).toBe(true);
+        expect(await store.read(job.jobId)).toEqual(job);
+      });
+
       test.each(DELICATE_TEXTS)('a payload comes out as it went in: %s', async (_what, payload) => {
         const job = aJob({ payload });
         await store.put(job);

@@ -1,5 +1,5 @@
 import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Job, JobRow } from '../../domain/job';
+import { currentGeneration, type Job, type JobRow } from '../../domain/job';
 import { shardOf } from '../../domain/shard';
 import type { JobStore, Page, PageQuery } from '../../ports';
 import { fromAttributes, toAttributes, ttlAttributes, type Attributes } from './attributes';
@@ -12,7 +12,7 @@ import { dueAttributes, queryDue } from './due-index';
 import { isLarge, payloadItemIdOf, PayloadItems } from './payload-items';
 import { updateOf } from './update-expression';
 
-const NESTED = ['generations', 'schedule', 'retry', 'misfire'] as const satisfies (keyof JobRow)[];
+const NESTED = ['generations', 'schedule', 'retry', 'misfire', 'pause'] as const satisfies (keyof JobRow)[];
 
 /** A tag may be rare: looking at so many rows a call keeps the number of empty pages down. */
 const ROWS_LOOKED_AT = 500;
@@ -108,6 +108,34 @@ export class DynamoJobStore implements JobStore {
     return outcome.applied;
   }
 
+  /** An item of its own in the jobs table: without a revision, so that no list shows it. */
+  async keepDefinition(job: Job, expiresAt: number): Promise<void> {
+    const { payload, ...row } = job;
+    await this.table.client.send(
+      new PutCommand({
+        TableName: this.table.tableName,
+        Item: {
+          jobId: definitionItemId(job.jobId, currentGeneration(job)!.id),
+          definition: JSON.stringify(row),
+          payload,
+          ...ttlAttributes(expiresAt),
+        },
+      }),
+    );
+  }
+
+  async readDefinition(jobId: string, generation: string): Promise<Job | undefined> {
+    const { Item: item } = await this.table.client.send(
+      new GetCommand({
+        TableName: this.table.tableName,
+        Key: { jobId: definitionItemId(jobId, generation) },
+        ConsistentRead: true,
+      }),
+    );
+    if (item === undefined) return undefined;
+    return { ...(JSON.parse(item['definition'] as string) as JobRow), payload: item['payload'] as string };
+  }
+
   async list(query: PageQuery & { tag?: string }): Promise<Page<JobRow>> {
     const scope = ['jobs', query.tag ?? null];
     const answer = await this.table.client.send(
@@ -154,6 +182,11 @@ export class DynamoJobStore implements JobStore {
       ...ttlAttributes(row.expiresAt),
     };
   }
+}
+
+/** `#` cannot occur in a job id, so no job can have this key. */
+function definitionItemId(jobId: string, generation: string): string {
+  return `${jobId}#definition#${generation}`;
 }
 
 function isRow(item: Attributes | undefined): item is Attributes {

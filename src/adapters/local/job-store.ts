@@ -1,4 +1,4 @@
-import type { Job, JobRow } from '../../domain/job';
+import { currentGeneration, type Job, type JobRow } from '../../domain/job';
 import type { JobStore, Page, PageQuery } from '../../ports';
 import { readCursor, writeCursor } from './cursor';
 import type { Database, TextTable } from './database';
@@ -7,10 +7,16 @@ import { DueIndex } from './due-index';
 /** Rows that one page of a list looks at, at most: a tag that hardly any job has must not hold up everything else. */
 const ROWS_PER_PAGE = 1_000;
 
+interface KeptDefinition {
+  job: Job;
+  expiresAt: number;
+}
+
 export class LocalJobStore implements JobStore {
   readonly #database: Database;
   readonly #rows: TextTable;
   readonly #payloads: TextTable;
+  readonly #definitions: TextTable;
   readonly #due: DueIndex;
 
   /** `shards` of the due index, 1 and more; another number than the last time is no harm. */
@@ -18,6 +24,7 @@ export class LocalJobStore implements JobStore {
     this.#database = database;
     this.#rows = database.table('jobs');
     this.#payloads = database.table('payloads');
+    this.#definitions = database.table('definitions');
     this.#due = new DueIndex(database, 'jobs-due', options.shards, 1, () =>
       this.#rows.getRange().flatMap(({ value }) => {
         const { jobId, dueAt } = JSON.parse(value) as JobRow;
@@ -41,6 +48,18 @@ export class LocalJobStore implements JobStore {
 
   update(row: JobRow, seen: JobRow): Promise<boolean> {
     return this.#write(row, seen, undefined);
+  }
+
+  async keepDefinition(job: Job, expiresAt: number): Promise<void> {
+    const kept: KeptDefinition = { job, expiresAt };
+    await this.#database.change(() => {
+      this.#definitions.putSync([job.jobId, currentGeneration(job)!.id], JSON.stringify(kept));
+    });
+  }
+
+  async readDefinition(jobId: string, generation: string): Promise<Job | undefined> {
+    const text = this.#definitions.get([jobId, generation]);
+    return text === undefined ? undefined : (JSON.parse(text) as KeptDefinition).job;
   }
 
   async list(query: PageQuery & { tag?: string }): Promise<Page<JobRow>> {

@@ -1,4 +1,4 @@
-import type { JobRow } from '../../domain/job';
+import { currentGeneration, type JobRow } from '../../domain/job';
 import type { Run } from '../../domain/run';
 import type { ControlEntry } from '../../ports';
 import type { Database, Key } from './database';
@@ -13,6 +13,7 @@ export interface Swept {
   jobs: number;
   runs: number;
   controlEntries: number;
+  definitions: number;
 }
 
 /**
@@ -31,6 +32,12 @@ export async function sweepExpired(
       stores.notifications.expungeAllOf(job.jobId);
     }),
     runs: await sweepTable<Run>(database, 'runs', now, (run) => stores.runs.expunge(run)),
+    definitions: await sweepTable<{ job: JobRow; expiresAt: number }>(
+      database,
+      'definitions',
+      now,
+      ({ job }) => void database.table('definitions').removeSync([job.jobId, currentGeneration(job)!.id]),
+    ),
     controlEntries: await sweepTable<ControlEntry>(
       database,
       'control',

@@ -1,0 +1,98 @@
+import type { Activation } from '../domain/activation';
+import type { JobRow } from '../domain/job';
+import { decideOverlap, type Place } from '../domain/overlap';
+import { transition, type Run } from '../domain/run';
+import { parseActivation } from '../messages/activation';
+import { runIdOf } from '../domain/activation';
+import type { ControlEntry, Ports } from '../ports';
+import { announce } from './announce';
+import { outgoing } from './dispatch';
+
+export type OverlapPorts = Pick<Ports, 'clock' | 'runs' | 'control' | 'activations' | 'notify' | 'journal'>;
+
+/** Places are taken over from runs that are over, not freed: an entry only has to outlive any run. */
+const KEPT_MS = 400 * 86_400_000;
+/** A queued run looks so often whether its place is free, should nobody call it. */
+const QUEUED_INTERVAL_MS = 20_000;
+const MOST_TRIES = 10;
+
+const placeOf = (jobId: string) => `overlap:${jobId}`;
+const nextOf = (jobId: string) => `overlap-next:${jobId}`;
+
+/**
+ * Takes the job's one place for the first attempt of this run, as its overlap policy has it. "queue": the run waits, and its
+ * message is under way again.
+ */
+export async function takePlace(
+  run: Run,
+  job: JobRow,
+  activation: Activation,
+  ports: OverlapPorts,
+): Promise<'begin' | 'skip' | 'queue'> {
+  const { clock, control, activations } = ports;
+  const { jobId, runId } = run;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const entry = await control.read(placeOf(jobId));
+    const place = entry && (JSON.parse(entry.value) as Place);
+    const now = clock.now();
+    const decision = decideOverlap({
+      policy: job.overlap ?? 'allow',
+      runId,
+      place,
+      holder: place && place.runId !== runId ? await ports.runs.read(jobId, place.runId) : undefined,
+      next: job.overlap === 'queue-one' ? await whoWaits(jobId, ports) : undefined,
+      now,
+    });
+    switch (decision.action) {
+      case 'begin': {
+        if (decision.reason === 'place-held') return 'begin';
+        const taken: Place = { runId, takenAt: now };
+        if (
+          await control.put({ name: placeOf(jobId), value: JSON.stringify(taken), expiresAt: now + KEPT_MS }, entry)
+        ) {
+          return 'begin';
+        }
+        continue;
+      }
+      case 'skip':
+        return 'skip';
+      case 'queue': {
+        const waiting: Activation = { ...activation, isQueued: true };
+        if (!(await writeNext(jobId, waiting, ports))) continue;
+        await activations.send([outgoing(waiting, now + QUEUED_INTERVAL_MS, now)]);
+        return 'queue';
+      }
+      case 'cancel-holder': {
+        const cancelled = transition(decision.holder, 'CANCELLED', now, { reason: 'overlap', finishedAt: now });
+        if (!(await ports.runs.put(cancelled, decision.holder))) continue;
+        ports.journal.transition(cancelled, job);
+        await announce([cancelled], job, ports);
+        continue;
+      }
+    }
+  }
+  throw new Error(`the place of job ${jobId} changed hands ${MOST_TRIES} times while run ${runId} was to take it`);
+}
+
+/** A run is over: whoever waits for its place is called at once. */
+export async function callNext(job: JobRow, ports: OverlapPorts): Promise<void> {
+  if (job.overlap !== 'queue-one') return;
+  const waiting = await whoWaits(job.jobId, ports);
+  if (!waiting?.isWaiting) return;
+  await ports.activations.send([{ body: JSON.stringify(waiting.activation) }]);
+}
+
+async function whoWaits(jobId: string, { control, runs }: OverlapPorts) {
+  const entry = await control.read(nextOf(jobId));
+  const activation = entry && parseActivation(entry.value);
+  if (!activation) return undefined;
+  const runId = runIdOf(jobId, activation.nominalAt, activation.origin);
+  return { runId, activation, isWaiting: (await runs.read(jobId, runId)) === undefined };
+}
+
+async function writeNext(jobId: string, waiting: Activation, { clock, control }: OverlapPorts): Promise<boolean> {
+  const seen: ControlEntry | undefined = await control.read(nextOf(jobId));
+  const value = JSON.stringify(waiting);
+  if (seen?.value === value) return true;
+  return control.put({ name: nextOf(jobId), value, expiresAt: clock.now() + KEPT_MS }, seen);
+}

@@ -1,0 +1,71 @@
+import { runIdOf, scheduledRun } from '../domain/activation';
+import { ConflictError, InputError } from '../domain/errors';
+import { guidFrom } from '../domain/guid';
+import type { JobRow } from '../domain/job';
+import { LIMITS } from '../domain/limits';
+import { allBetween } from '../domain/recurrence';
+import type { Ports } from '../ports';
+import { announce } from './announce';
+import { firstActivation, outgoing } from './dispatch';
+import { livingRow } from './read-job';
+
+type TriggerPorts = Pick<Ports, 'clock' | 'jobs' | 'control' | 'activations' | 'notify' | 'journal' | 'settings'>;
+
+/** How long the answer to a request is remembered. */
+const REQUEST_KEPT_MS = 24 * 3_600_000;
+
+/**
+ * Runs the job now, once, beside its schedule, also while it is paused. A repeat of the same request is the same run.
+ * @throws NotFoundError when there is no such job
+ */
+export async function triggerJob(requestId: string, jobId: string, ports: TriggerPorts): Promise<{ runId: string }> {
+  const { clock, control } = ports;
+  const job = await livingRow(jobId, ports);
+  const name = `trigger:${guidFrom('trigger', jobId, requestId)}`;
+  const now = clock.now();
+  // Written before the message is sent: a repeat finds the instant, and with it the same run.
+  const entry = { name, value: String(now), expiresAt: now + REQUEST_KEPT_MS };
+  const nominalAt = (await control.put(entry)) ? now : Number((await control.read(name))?.value ?? now);
+  await send(job, [nominalAt], 'manual', ports);
+  return { runId: runIdOf(jobId, nominalAt, 'manual') };
+}
+
+/**
+ * Runs what the schedule named in [fromAt, toAt], all of it in the past, each occurrence as a run of its own beside the
+ * scheduled one. Asking again for the same range starts nothing twice. Epoch ms.
+ * @throws NotFoundError; InputError when the range is not one; ConflictError when the job has no schedule
+ */
+export async function backfillJob(
+  jobId: string,
+  { fromAt, toAt }: { fromAt: number; toAt: number },
+  ports: TriggerPorts,
+): Promise<{ runIds: string[] }> {
+  const job = await livingRow(jobId, ports);
+  if (job.schedule.kind === 'once') {
+    throw new ConflictError('jobId', `job ${jobId} runs once and has nothing to fill in; trigger it instead`);
+  }
+  if (toAt < fromAt) throw new InputError([{ field: 'to', message: 'must not lie before from' }]);
+  if (toAt > ports.clock.now()) {
+    throw new InputError([{ field: 'to', message: 'must not lie in the future: what is to come runs by itself' }]);
+  }
+  const nominalAts = allBetween(job.schedule, fromAt - 1, toAt, LIMITS.backfillRuns + 1);
+  if (nominalAts.length > LIMITS.backfillRuns) {
+    const last = new Date(nominalAts.at(-2)!).toISOString();
+    const message = `names more than ${LIMITS.backfillRuns} runs from ${new Date(fromAt).toISOString()} on; ask for the range up to ${last} first`;
+    throw new InputError([{ field: 'to', message }]);
+  }
+  await send(job, nominalAts, 'backfill', ports);
+  return { runIds: nominalAts.map((nominalAt) => runIdOf(jobId, nominalAt, 'backfill')) };
+}
+
+async function send(job: JobRow, nominalAts: readonly number[], origin: 'manual' | 'backfill', ports: TriggerPorts) {
+  const now = ports.clock.now();
+  // Due now, whatever instant it stands for: lateness is counted from here.
+  const activations = nominalAts.map((nominalAt) =>
+    firstActivation(job, { nominalAt, dueAt: origin === 'manual' ? nominalAt : now }, origin),
+  );
+  await ports.activations.send(activations.map((activation) => outgoing(activation, now, now)));
+  const scheduled = activations.map((activation) => scheduledRun(activation, ports.settings.retentionMs));
+  for (const run of scheduled) ports.journal.transition(run, job);
+  await announce(scheduled, job, ports);
+}
