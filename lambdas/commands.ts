@@ -1,23 +1,32 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { answerCommand, type CommandPorts } from '../src/operations/answer-command';
-import type { CommandName, Journal } from '../src/ports';
+import type { Clock, CommandName, Journal } from '../src/ports';
 import { comeAgain, messagesOf } from './batch';
+import { SendTogether } from './send-together';
 
-/** Answers each message by itself: one that cannot be read, or fails, comes again and harms none of its neighbours. */
+/**
+ * Answers each message by itself: one that cannot be read, or fails, comes again and harms none of its neighbours. What
+ * they send goes out together.
+ */
 export async function answerCommands<Name extends CommandName>(
   name: Name,
   event: SQSEvent,
-  ports: CommandPorts[Name] & { journal: Journal },
+  ports: CommandPorts[Name] & { journal: Journal; clock: Clock },
 ): Promise<SQSBatchResponse> {
+  const messages = messagesOf(event);
+  const together = new SendTogether(messages.length, ports.clock);
+  const portsOfBatch = together.through(ports);
   const left = await Promise.all(
-    messagesOf(event).map(async (message) => {
+    messages.map(async (message) => {
       try {
-        await answerCommand(name, message, ports);
+        await answerCommand(name, message, portsOfBatch);
         return [];
       } catch (error) {
         const { messageId, receives } = message;
         ports.journal.note('message-left', { messageId, receives, error: (error as Error).name });
         return [messageId];
+      } finally {
+        together.over();
       }
     }),
   );

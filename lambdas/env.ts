@@ -94,6 +94,7 @@ export const jobDeleterEnv = {
   ...settingsEnv,
   JOBS_TABLE_NAME: text,
   RUNS_TABLE_NAME: text,
+  CONTROL_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
   NOTIFY_DELETE_QUEUE_URL: url,

@@ -36,7 +36,7 @@ export class Api extends Construct {
       contract: apiEnv,
       environment: {
         ...settingsEnvironment(settings),
-        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'readRows', 'put', 'prolong', 'list'),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'readRows', 'put', 'keepDefinition', 'prolong', 'list'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put', 'list'),
         NOTIFICATIONS_TABLE_NAME: storage.allow('notifications', 'put', 'remove', 'of'),
         CODE_TABLE_NAME: storage.allow('code', 'put'),

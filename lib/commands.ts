@@ -75,6 +75,7 @@ export class Commands extends Construct {
         ...settingsEnvironment(settings),
         JOBS_TABLE_NAME: storage.allow('jobs', 'readRows', 'prolong'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
+        CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
         JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activationQueue, 'send'),
         NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),
         // The notification deleter gets the same request, and removes every notification of the job.

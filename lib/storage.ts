@@ -20,6 +20,7 @@ const TABLE_ACTIONS = {
     // a put whose payload is small
     fence: ['PutItem'],
     update: ['UpdateItem'],
+    keepDefinition: ['PutItem'],
     // an update that lets the row live longer, and its large payload before it
     prolong: ['UpdateItem', 'GetItem'],
     list: ['Scan'],

@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { answerCommands } from '../commands';
 import { jobDeleterEnv, readEnv } from '../env';
-import { jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
+import { controlStore, jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
 
 const env = readEnv(jobDeleterEnv, process.env);
 const ports = {
@@ -9,6 +9,7 @@ const ports = {
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),
+  control: controlStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),
   // the notification deleter gets the same request

@@ -139,7 +139,8 @@ function decideOrphan(
     };
   }
   if (!job) return { action: 'fence', reason: 'no-row' };
-  if (run && !holdsLease(run, now)) {
+  // A run of another life of the same job has messages of its own.
+  if (run && run.generation === activation.generation && !holdsLease(run, now)) {
     return { action: 'record', ...stopped(run, 'CANCELLED', now, 'unknown-generation'), seen: run };
   }
   return { action: 'drop', reason: 'unknown-generation' };

@@ -4,13 +4,18 @@ export interface FieldError {
   message: string;
 }
 
+/** An answer names no more wrong fields than these: it must fit into a message itself. */
+const MOST_ERRORS = 50;
+
 /** What the caller sent is wrong; nothing was changed. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   readonly errors: readonly FieldError[];
   constructor(errors: readonly FieldError[]) {
-    super(errors.map(({ field, message }) => `${field}: ${message}`).join('; '));
-    this.errors = errors;
+    const named = errors.slice(0, MOST_ERRORS);
+    if (named.length < errors.length) named.push({ field: 'body', message: 'has more wrong fields than these' });
+    super(named.map(({ field, message }) => `${field}: ${message}`).join('; '));
+    this.errors = named;
   }
 }
 

@@ -24,5 +24,9 @@ export const LIMITS = {
   pageItems: 100,
   defaultPageItems: 50,
   notificationsPerJob: 100,
+  jitterSeconds: 3_600,
+  maxRuns: 1_000_000,
+  /** a reason, or the name of a person */
+  remarkCharacters: 256,
   backfillRuns: 1_000,
 } as const;

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { loopbackOnly } from './guard';
+import { jobActionRoutes } from './job-actions';
 import { jobRoutes, type JobPorts } from './jobs';
 import { notificationRoutes, type NotificationPorts } from './notifications';
 import { answerError, Problem } from './problem';
@@ -27,6 +28,7 @@ export function createApp(options: AppOptions): Hono {
   });
   route(app, '/health', { GET: () => json(200, { status: 'ok' }) });
   jobRoutes(app, ports);
+  jobActionRoutes(app, ports);
   notificationRoutes(app, ports);
   scheduleRoutes(app, ports);
   if (options.isLocal) queueRoutes(app, options.ports);

@@ -1,12 +1,15 @@
 import type { Context, Hono } from 'hono';
 import { messageBody } from '../messages/commands';
+import { readJobChanges } from '../messages/job-changes';
 import { readJobRequest } from '../messages/job-request';
 import { rawAt, RawJson } from '../messages/raw-json';
 import { checkJobRequest, createJob, jobIdOf, type CreateJobPorts } from '../operations/create-job';
 import { deleteJob } from '../operations/delete-job';
+import { editJob } from '../operations/edit-job';
 import { decideStanding, listJobs, listRuns, readJob, readRun, standingOf } from '../operations/read-job';
 import type { Ports } from '../ports';
 import {
+  ifMatchOf,
   jobsQuery,
   prefersAsync,
   readJsonBody,
@@ -17,14 +20,16 @@ import {
   type JsonBody,
 } from './request';
 import { idIn, json, route } from './router';
-import { jobView, runView } from './views';
+import { jobAnswer, jobView, runView } from './views';
 
-export type JobPorts = CreateJobPorts & { commands: Pick<Ports['commands'], 'job-create' | 'notify-delete'> };
+export type JobPorts = CreateJobPorts &
+  Pick<Ports, 'control'> & { commands: Pick<Ports['commands'], 'job-create' | 'notify-delete'> };
 
 export function jobRoutes(app: Hono, ports: JobPorts): void {
   route(app, '/jobs', { GET: (c) => list(c, ports), POST: (c) => create(c, ports) });
   route(app, '/jobs/:jobId', {
-    GET: async (c) => json(200, jobView(await readJob(idIn(c, 'jobId'), ports))),
+    GET: async (c) => jobAnswer(200, await readJob(idIn(c, 'jobId'), ports)),
+    PATCH: (c) => edit(c, ports),
     DELETE: async (c) => {
       await deleteJob(requestIdOf(c, ports.ids), idIn(c, 'jobId'), ports);
       return new Response(null, { status: 204 });
@@ -62,7 +67,15 @@ async function create(c: Context, ports: JobPorts): Promise<Response> {
   // A job made just now has no run to look at; what a repeat finds may be over long since.
   const isNew = job.createdAt >= askedAt;
   const standing = isNew ? decideStanding(job, undefined, askedAt) : await standingOf(job, ports);
-  return json(201, jobView(standing), { location: `/jobs/${job.jobId}` });
+  return jobAnswer(201, standing, { location: `/jobs/${job.jobId}` });
+}
+
+async function edit(c: Context, ports: JobPorts): Promise<Response> {
+  const jobId = idIn(c, 'jobId');
+  const ifMatch = ifMatchOf(c);
+  const { text, value } = await readJsonBody(c);
+  const job = await editJob(jobId, readJobChanges(text, value), ifMatch, ports);
+  return jobAnswer(200, await standingOf(job, ports));
 }
 
 /** Written anew, so that blanks that fill a body to its limit do not make the message too large; the payload stays as it is. */

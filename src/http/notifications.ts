@@ -1,7 +1,6 @@
 import type { Hono } from 'hono';
-import { InputError } from '../domain/errors';
 import { notificationBody } from '../messages/commands';
-import { check } from '../messages/rules';
+import { checked } from '../messages/rules';
 import { createNotification } from '../operations/create-notification';
 import { deleteNotification } from '../operations/delete-notification';
 import { listNotifications } from '../operations/read-job';
@@ -18,9 +17,8 @@ export function notificationRoutes(app: Hono, ports: NotificationPorts): void {
     POST: async (c) => {
       const jobId = idIn(c, 'jobId');
       const requestId = requestIdOf(c, ports.ids);
-      const { value, errors } = check(notificationBody, (await readJsonBody(c)).value);
-      if (errors) throw new InputError(errors);
-      const asked = { jobId, state: value.state, functionArn: value.target.functionArn };
+      const { state, target } = checked(notificationBody, (await readJsonBody(c)).value);
+      const asked = { jobId, state, functionArn: target.functionArn };
       const notification = await createNotification(requestId, asked, ports);
       const location = `/jobs/${jobId}/notifications/${notification.notifyId}`;
       return json(201, notificationView(notification), { location });

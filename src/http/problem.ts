@@ -1,5 +1,12 @@
 import type { Context } from 'hono';
-import { ConflictError, InputError, NotFoundError, PayloadTooLargeError, type FieldError } from '../domain/errors';
+import {
+  ConflictError,
+  InputError,
+  NotFoundError,
+  PayloadTooLargeError,
+  PreconditionError,
+  type FieldError,
+} from '../domain/errors';
 import { InvalidCursorError, type Journal } from '../ports';
 
 /** An answer that is not what the caller asked for, see RFC 9457. */
@@ -27,6 +34,7 @@ const KINDS = {
   404: { type: 'not-found', title: 'Not found' },
   405: { type: 'method-not-allowed', title: 'Method not allowed' },
   409: { type: 'conflict', title: 'Conflict' },
+  412: { type: 'precondition-failed', title: 'Precondition failed' },
   413: { type: 'too-large', title: 'Content too large' },
   415: { type: 'unsupported-media-type', title: 'Unsupported media type' },
   422: { type: 'key-used-before', title: 'Idempotency key used before' },
@@ -57,6 +65,9 @@ function problemOf(error: unknown): Problem | undefined {
   if (error instanceof InvalidCursorError) {
     const message = 'is not one that this list gave out; leave it out to begin again';
     return problemOf(new InputError([{ field: 'cursor', message }]));
+  }
+  if (error instanceof PreconditionError) {
+    return new Problem(412, error.message, { errors: [{ field: 'If-Match', message: error.message }] });
   }
   if (error instanceof ConflictError) {
     if (error.field !== 'requestId') return new Problem(409, error.message, { errors: [entry(error)] });

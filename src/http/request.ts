@@ -2,9 +2,9 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import { InputError, UnreadableMessageError } from '../domain/errors';
 import { LIMITS } from '../domain/limits';
-import { tag } from '../messages/job-request';
+import { tag } from '../messages/job-fields';
 import { parseJson, refuseUnwieldy } from '../messages/json-text';
-import { check, object, requestId, rule } from '../messages/rules';
+import { check, checked, object, requestId, rule, shown } from '../messages/rules';
 import type { Ids } from '../ports';
 import { Problem } from './problem';
 
@@ -19,6 +19,21 @@ export async function readJsonBody(c: Context): Promise<JsonBody> {
   refuseOtherMedia(c.req.header('content-type'));
   const text = await readText(c);
   if (text.trim() === '') throw new Problem(400, 'The body is empty; send a JSON object.', wrongBody('is empty'));
+  return parsed(text);
+}
+
+/**
+ * A body that may be left out, whatever type it then has, checked.
+ * @throws as `readJsonBody`; InputError with an entry per wrong field
+ */
+export async function readOptionalBody<Schema extends z.ZodType>(c: Context, schema: Schema) {
+  const text = await readText(c);
+  if (text.trim() === '') return checked(schema, {});
+  refuseOtherMedia(c.req.header('content-type'));
+  return checked(schema, parsed(text).value);
+}
+
+function parsed(text: string): JsonBody {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -81,6 +96,23 @@ export function requestIdOf(c: Context, ids: Ids): string {
   return value;
 }
 
+/**
+ * The versions that the caller would change, as `ETag` names them; undefined for any. Tags that are weak are left out: they
+ * never match here, see RFC 9110, section 13.1.1. @throws InputError
+ */
+export function ifMatchOf(c: Context): readonly string[] | undefined {
+  const header = c.req.header('if-match')?.trim();
+  if (header === undefined || header === '*') return undefined;
+  if (!ENTITY_TAGS.test(header)) {
+    const message = `must be * or versions as the header ETag gives them, each in double quotes; got ${shown(header)}`;
+    throw new InputError([{ field: 'If-Match', message }]);
+  }
+  return [...header.matchAll(ENTITY_TAG)].flatMap(([, weak, tag]) => (weak === undefined ? [tag!] : []));
+}
+
+const ENTITY_TAG = /(W\/)?"([^"\s]*)"/g;
+const ENTITY_TAGS = /^(?:W\/)?"[^"\s]*"(?:[ \t]*,(?:[ \t]*(?:W\/)?"[^"\s]*")?)*$/;
+
 /** Has the caller asked for an answer before the work is done? See RFC 7240. */
 export function prefersAsync(c: Context): boolean {
   const preferences = (c.req.header('prefer') ?? '').split(',').map((one) => one.split(';')[0]!.trim().toLowerCase());
@@ -98,9 +130,7 @@ export const takeQuery = object({ max: count(10).optional() }, 'max');
 
 /** The query parameters, each once. @throws InputError */
 export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema): z.output<Schema> {
-  const { value, errors } = check(schema, c.req.query());
-  if (errors) throw new InputError(errors);
-  return value;
+  return checked(schema, c.req.query());
 }
 
 /** @throws InputError */

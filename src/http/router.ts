@@ -7,7 +7,11 @@ import { Problem } from './problem';
 type Handler = (c: Context) => Promise<Response> | Response;
 
 /** What one path answers to which method; any other method is told so. */
-export function route(app: Hono, path: string, handlers: Partial<Record<'GET' | 'POST' | 'DELETE', Handler>>): void {
+export function route(
+  app: Hono,
+  path: string,
+  handlers: Partial<Record<'GET' | 'POST' | 'PATCH' | 'DELETE', Handler>>,
+): void {
   for (const [method, handler] of Object.entries(handlers)) app.on(method, path, handler);
   const allowed = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   app.all(path, (c) => {

@@ -5,7 +5,19 @@ import { RUN_STATES, type RunState } from '../domain/run';
 import { jobBody, readJobRequest } from './job-request';
 import { parseJson, refuseUnwieldy } from './json-text';
 import { rawAt, stringify } from './raw-json';
-import { check, identifier, isId, isRequestId, object, oneEach, oneOf, requestId, rule, target } from './rules';
+import {
+  check,
+  checked,
+  identifier,
+  isId,
+  isRequestId,
+  object,
+  oneEach,
+  oneOf,
+  requestId,
+  rule,
+  target,
+} from './rules';
 
 /** What `POST /jobs/{jobId}/notifications` takes, and `notification` in the message `notify-create`. */
 export const notificationBody = object(
@@ -93,12 +105,6 @@ function jobCreation(text: string, value: unknown): Commands['job-create'] {
     throw new InputError(oneEach([...errors, ...ofJob]));
   }
   throw new InputError(errors);
-}
-
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const { value: right, errors } = check(schema, value);
-  if (errors) throw new InputError(errors);
-  return right;
 }
 
 /** The errors of a part, as errors of the whole that it stands in. */

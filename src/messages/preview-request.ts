@@ -9,6 +9,8 @@ import {
   type DstOptions,
   type Preview,
 } from '../domain/schedule';
+import { parseInstant } from './instant';
+import { messageOf } from './schedule-fields';
 
 /** What a preview is asked with: parameters of a query, or words on a command line. Whatever is left out has its default. */
 export interface PreviewTexts {
@@ -42,7 +44,9 @@ export function previewOf(texts: PreviewTexts, now: number): Preview {
     try {
       return reader(text);
     } catch (error) {
-      errors.push({ field, message: messageOf(error) });
+      if (error instanceof ScheduleError) errors.push({ field, message: messageOf(error) });
+      else if (error instanceof RangeError) errors.push({ field, message: error.message });
+      else throw error;
       return undefined;
     }
   };
@@ -74,12 +78,6 @@ function toSecond(at: number): number {
   return Math.floor(at / 1000) * 1000;
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof ScheduleError) return error.message.replace(/^(?:expression|timezone): /, '').toWellFormed();
-  if (error instanceof RangeError) return error.message;
-  throw error;
-}
-
 function readTimezone(text: string): string {
   checkTimezone(text);
   return text;
@@ -92,37 +90,14 @@ function checkExpression(text: string, timezone: string): void {
   parseSchedule(text, { timezone });
 }
 
-const INSTANT = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-](\d\d):(\d\d))$/i;
-
-/** ISO 8601 with Z or an offset; seconds and fractions may be left out. @returns epoch ms @throws RangeError */
+/** @returns epoch ms @throws RangeError */
 function readInstant(text: string): number {
-  const match = INSTANT.exec(text);
-  const at = match === null || !isOnTheCalendar(match) ? NaN : Date.parse(text.toUpperCase());
-  if (!Number.isNaN(at)) return at;
+  const at = parseInstant(text);
+  if (at !== undefined) return at;
   const plus = /\d \d\d:?\d\d$/.test(text) ? '; in a URL, + is written as %2B' : '';
   throw new RangeError(
     `must be an instant with Z or an offset, such as 2027-03-27T01:30:00Z or 2027-03-27T02:30:00+01:00${plus}; got ${shown(text)}`,
   );
-}
-
-/** Date.parse takes 31 February for 3 March. */
-function isOnTheCalendar(match: RegExpExecArray): boolean {
-  const [year, month, day, hour, minute, second, offsetHours, offsetMinutes] = match
-    .slice(1)
-    .map((digits: string | undefined) => Number(digits ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const isDate = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return isDate && hour < 24 && minute < 60 && second < 60 && offsetHours < 24 && offsetMinutes < 60;
 }
 
 /** @throws RangeError */

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { parseFunctionArn } from '../domain/arn';
-import type { FieldError } from '../domain/errors';
+import { InputError, type FieldError } from '../domain/errors';
 import { LIMITS } from '../domain/limits';
+import { parseInstant } from './instant';
 
 /** What a schema says of a wrong value: the rule, in words that tell what to write, and what was found. */
 export function rule(text: string) {
@@ -47,6 +48,22 @@ export function plainText(most: number, without?: 'commas') {
   return z.string(says).min(1, says).refine(isRight, says).meta({ maxLength: most });
 }
 
+/** Schedules name nothing beyond these years. */
+const FIRST_INSTANT = Date.UTC(1970, 0, 1);
+const END_OF_INSTANTS = Date.UTC(2200, 0, 1);
+
+/** An instant as text, to be read by `parseInstant`. */
+export function instant() {
+  const says = rule(
+    'must be an instant with Z or an offset in the years 1970 to 2199, such as 2027-06-01T09:00:00Z or 2027-06-01T10:00:00+01:00',
+  );
+  const isRight = (text: string) => {
+    const at = parseInstant(text);
+    return at !== undefined && at >= FIRST_INSTANT && at < END_OF_INSTANTS;
+  };
+  return z.string(says).refine(isRight, says).meta({ format: 'date-time' });
+}
+
 export function identifier() {
   const says = rule(`must be 1 to ${LIMITS.idCharacters} letters, digits, - or _`);
   return z.string(says).regex(ID, says);
@@ -90,6 +107,13 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown):
   return checked.success ? { value: checked.data } : { errors: oneEach(errorsOf(checked.error)) };
 }
 
+/** The value with its defaults. @throws InputError with an entry per wrong field */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const { value: right, errors } = check(schema, value);
+  if (errors) throw new InputError(errors);
+  return right;
+}
+
 function errorsOf(error: z.ZodError): FieldError[] {
   return error.issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [{ field: fieldOf(issue.path), message: issue.message }];
@@ -121,9 +145,8 @@ function unknownField(name: string, known: readonly string[]): string {
     .sort((a, b) => a.distance - b.distance);
   // Further away than this, a guess says less than the list.
   const isNear = nearest !== undefined && nearest.distance <= Math.max(2, Math.floor(nearest.candidate.length / 3));
-  return isNear
-    ? `unknown field; did you mean ${nearest.candidate}?`
-    : `unknown field; the known ones are ${known.join(', ')}`;
+  if (isNear) return `unknown field; did you mean ${nearest.candidate}?`;
+  return known.length === 0 ? 'unknown field; leave it out' : `unknown field; the known ones are ${known.join(', ')}`;
 }
 
 /** How many letters have to be put in, taken out or changed (Levenshtein). */

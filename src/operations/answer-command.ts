@@ -37,7 +37,7 @@ export async function answerCommand<Name extends CommandName>(
   const reading = readCommand(name, message.body);
   const answers: Omit<Reply, 'version'>[] = reading.refused
     ? [{ ok: false, ...reading.refused }]
-    : await answersTo(name, reading.command, ports);
+    : await answersTo(name, reading.command, message.sentAt, ports);
   const replies: Partial<Ports['replies']> = ports.replies;
   await replies[REPLY_OF[name]]!.send(
     answers.map((answer) => ({ body: messageBody({ version: 1, ...answer } satisfies Reply) })),
@@ -47,11 +47,12 @@ export async function answerCommand<Name extends CommandName>(
 async function answersTo<Name extends CommandName>(
   name: Name,
   command: Commands[Name],
+  sentAt: number,
   ports: CommandPorts[Name],
 ): Promise<Omit<Reply, 'version'>[]> {
   const { requestId } = command;
   try {
-    const done = await carryOut[name](command, ports);
+    const done = await carryOut[name](command, ports, sentAt);
     return done.map((what) => ({ requestId, ok: true, ...what }));
   } catch (error) {
     const errors = errorsOf(error, name);
@@ -63,10 +64,14 @@ async function answersTo<Name extends CommandName>(
 type Done = Pick<Reply, 'jobId' | 'notifyId' | 'state'>;
 
 const carryOut: {
-  readonly [Name in CommandName]: (command: Commands[Name], ports: CommandPorts[Name]) => Promise<Done[]>;
+  readonly [Name in CommandName]: (
+    command: Commands[Name],
+    ports: CommandPorts[Name],
+    sentAt: number,
+  ) => Promise<Done[]>;
 } = {
-  'job-create': async ({ requestId, job }, ports) => {
-    const { jobId } = await createJob(requestId, job, ports);
+  'job-create': async ({ requestId, job }, ports, sentAt) => {
+    const { jobId } = await createJob(requestId, job, ports, sentAt);
     return [{ jobId }];
   },
   'job-delete': async ({ requestId, jobId }, ports) => {

@@ -1,7 +1,7 @@
 import { scheduledRun } from '../domain/activation';
 import { isAllowedFunction, parseFunctionArn } from '../domain/arn';
 import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
-import { ConflictError, InputError } from '../domain/errors';
+import { ConflictError, InputError, type FieldError } from '../domain/errors';
 import { iso } from '../domain/event';
 import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
 import type { Job, JobRow, JobSchedule } from '../domain/job';
@@ -26,17 +26,29 @@ export function jobIdOf(requestId: string, request: Pick<JobRequest, 'jobId'>): 
 /**
  * Creates a job and puts what falls due soon on its way. A repeat of the same request changes nothing more and answers
  * the job as it stands, even if it was deleted since.
+ * @param askedAt when the caller asked, epoch ms: a request that lay in a queue is judged, and its delay counted, from then
  * @throws InputError when the function is not allowed or the schedule names nothing more
  * @throws ConflictError when the job id is taken, or the request id was used for another content
  */
-export async function createJob(requestId: string, request: JobRequest, ports: CreateJobPorts): Promise<Job> {
+export async function createJob(
+  requestId: string,
+  request: JobRequest,
+  ports: CreateJobPorts,
+  askedAt: number = ports.clock.now(),
+): Promise<Job> {
   const now = ports.clock.now();
-  const job = newJob(requestId, request, now, ports);
-  const standing = await ports.jobs.read(job.jobId);
-  if (standing && isRepeat(standing, job)) return standing;
+  const wanted: Wanted = {
+    jobId: jobIdOf(requestId, request),
+    requestId,
+    requestDigest: digestOf(JSON.stringify(request)),
+  };
+  const standing = await ports.jobs.read(wanted.jobId);
+  // Before anything is judged: a repeat is answered, though its instant has passed since.
+  if (standing && isRepeat(standing, wanted)) return standing;
+  const job = newJob(wanted, request, Math.min(askedAt, now), ports);
   await ports.code.put({ codeId: job.codeId, kind: 'job', functionArn: job.functionArn });
 
-  if (standing) return replaceTombstone(job, standing, ports);
+  if (standing) return replaceTombstone(job, wanted, standing, ports);
   const only = job.schedule.kind === 'once' ? occurrence(job, job.schedule.at) : undefined;
   const straight = only && only.dueAt - now <= LONGEST_QUEUE_DELAY_MS ? firstActivation(job, only) : undefined;
   // The message first: a crash leaves a message without a row, never a job without its message.
@@ -45,8 +57,8 @@ export async function createJob(requestId: string, request: JobRequest, ports: C
   if (!(await ports.jobs.put(written))) {
     // Somebody was faster: another create of the same id, or the fence of a message that waited too long for its row.
     const other = await ports.jobs.read(job.jobId);
-    if (other && isRepeat(other, job)) return other;
-    return replaceTombstone(job, other, ports);
+    if (other && isRepeat(other, wanted)) return other;
+    return replaceTombstone(job, wanted, other, ports);
   }
   if (straight) ports.journal.transition(scheduledRun(straight, ports.settings.retentionMs), written);
   else await dispatchJobs([written], now + HORIZON_MS, ports);
@@ -54,18 +66,27 @@ export async function createJob(requestId: string, request: JobRequest, ports: C
 }
 
 /** What the tombstone was written for may have passed it by: the new row gets a due key whatever its schedule. */
-async function replaceTombstone(job: Job, standing: JobRow | undefined, ports: CreateJobPorts): Promise<Job> {
+async function replaceTombstone(
+  job: Job,
+  wanted: Wanted,
+  standing: JobRow | undefined,
+  ports: CreateJobPorts,
+): Promise<Job> {
   if (standing && standing.lifeId !== '') await removeNotifications(standing.jobId, standing.lifeId, ports);
   const written = { ...withDueKey(job), revision: (standing?.revision ?? 0) + 1 };
   if (!(await ports.jobs.put(written, standing))) {
+    const other = await ports.jobs.read(job.jobId);
+    if (other && isRepeat(other, wanted)) return other;
     throw new ConflictError('jobId', `job ${job.jobId} is being changed by another request; send this one again`);
   }
   await dispatchJobs([written], ports.clock.now() + HORIZON_MS, ports);
   return written;
 }
 
+type Wanted = Required<Pick<Job, 'jobId' | 'requestId' | 'requestDigest'>>;
+
 /** @throws ConflictError when a living job stands there, or the same request with another content made it */
-function isRepeat(standing: JobRow, job: Job): boolean {
+function isRepeat(standing: JobRow, job: Wanted): boolean {
   if (standing.requestId === job.requestId) {
     if (standing.requestDigest === job.requestDigest) return true;
     throw new ConflictError(
@@ -85,20 +106,18 @@ function withDueKey(job: Job): Job {
   return due === undefined ? job : { ...job, dueAt: due };
 }
 
-function newJob(requestId: string, request: JobRequest, now: number, ports: CreateJobPorts): Job {
+function newJob(wanted: Wanted, request: JobRequest, now: number, ports: CreateJobPorts): Job {
   const { schedule: asked, ...definition } = request;
   const schedule = scheduleFrom(asked, now);
   refuseForbidden(request.functionArn, ports.settings);
   const generation = ports.ids.guid();
   return {
     ...definition,
-    jobId: jobIdOf(requestId, request),
+    ...wanted,
     revision: 1,
     state: 'ACTIVE',
     generations: [{ id: generation, startedAt: now }],
     lifeId: generation,
-    requestId,
-    requestDigest: digestOf(JSON.stringify(request)),
     codeId: codeIdOf(request.functionArn),
     schedule,
     createdAt: now,
@@ -135,16 +154,24 @@ export function scheduleFrom(asked: ScheduleRequest, now: number): JobSchedule {
     }
     case 'expression': {
       const schedule = expressionSchedule(asked, now);
-      if (nextRunAt({ jobId: '', schedule }, now) === undefined) {
-        const message = `${JSON.stringify(asked.expression)} names no instant after now (${iso(now)})${asked.endAt === undefined ? '' : ` and up to its end (${iso(asked.endAt)})`}; write one that lies ahead`;
-        throw new InputError([{ field: 'schedule', message }]);
-      }
+      if (nextRunAt({ jobId: '', schedule }, now) === undefined) throw new InputError([namesNothing(asked, now)]);
       return schedule;
     }
   }
 }
 
-function expressionSchedule(asked: Extract<ScheduleRequest, { kind: 'expression' }>, now: number): JobSchedule {
+type ExpressionRequest = Extract<ScheduleRequest, { kind: 'expression' }>;
+
+function namesNothing({ endAt, ...endless }: ExpressionRequest, now: number): FieldError {
+  const says = `${JSON.stringify(endless.expression)} names no instant after now (${iso(now)})`;
+  const schedule = expressionSchedule(endless, now);
+  if (endAt === undefined || nextRunAt({ jobId: '', schedule }, now) === undefined) {
+    return { field: 'schedule', message: `${says}; write one that lies ahead` };
+  }
+  return { field: 'end', message: `is too early: ${says} and up to ${iso(endAt)}; write a later one` };
+}
+
+function expressionSchedule(asked: ExpressionRequest, now: number): JobSchedule {
   const { expression, timezone, dst, startAt, endAt } = asked;
   const parsed = parseSchedule(expression, { timezone, ...(dst === undefined ? {} : { dst }) });
   if (parsed.kind === 'at') {

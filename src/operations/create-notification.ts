@@ -29,7 +29,10 @@ export async function createNotification(
 ): Promise<Notification> {
   const { clock, jobs, notifications, code, control, settings } = ports;
   const { jobId, state, functionArn } = request;
-  const notifyId = guidFrom('notification', jobId, requestId);
+  const [job] = await jobs.readRows([jobId]);
+  if (!job || job.state === 'DELETED') throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+  // A job created again under the same id is another job: the same request then is another notification.
+  const notifyId = guidFrom('notification', jobId, job.lifeId, requestId);
   const record = `notify-create:${notifyId}`;
   const digest = digestOf(JSON.stringify([jobId, state, functionArn]));
 
@@ -46,8 +49,6 @@ export async function createNotification(
     );
   }
   refuseForbidden(functionArn, settings);
-  const [job] = await jobs.readRows([jobId]);
-  if (!job || job.state === 'DELETED') throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
   const others = (await notifications.of(jobId)).filter((other) => other.notifyId !== notifyId);
   if (others.length >= LIMITS.notificationsPerJob) {
     const message = `job ${jobId} has ${others.length} notifications, the most it may have; delete one first`;

@@ -1,30 +1,42 @@
+import { guidFrom } from '../domain/guid';
 import type { JobRow } from '../domain/job';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 
+/** How long a request to delete is remembered. */
+const REQUEST_KEPT_MS = 24 * 3_600_000;
+
 /**
  * Leaves a tombstone: the job starts no new run from now on, and what waits is recorded as SKIPPED or CANCELLED. Its
- * notifications are removed by the notification deleter, which gets the same request. Deleting twice is deleting once.
+ * notifications are removed by the notification deleter, which gets the same request. Deleting twice is deleting once: a
+ * repeat of the request does not touch a job that was created since under the same id.
  * @throws NotFoundError when there never was such a job, or it is past its retention
  */
 export async function deleteJob(
   requestId: string,
   jobId: string,
-  ports: ChangePorts & { commands: Pick<Ports['commands'], 'notify-delete'> },
+  ports: ChangePorts & Pick<Ports, 'control'> & { commands: Pick<Ports['commands'], 'notify-delete'> },
 ): Promise<void> {
-  const { settings, journal } = ports;
+  const { clock, control, settings, journal } = ports;
+  const name = `job-delete:${guidFrom('job-delete', jobId, requestId)}`;
+  let lifeToDelete = (await control.read(name))?.value;
   let isDeletedNow = false;
   const tombstone = await changeJob(
     jobId,
-    (row, now) => {
-      isDeletedNow = row.state !== 'DELETED';
+    async (row, now) => {
+      if (lifeToDelete === undefined) {
+        // Remembered before the tombstone is written: whoever comes with the same request means the same life.
+        await control.put({ name, value: row.lifeId, expiresAt: clock.now() + REQUEST_KEPT_MS });
+        lifeToDelete = row.lifeId;
+      }
+      isDeletedNow = row.state !== 'DELETED' && row.lifeId === lifeToDelete;
       if (!isDeletedNow) return undefined;
       return { ...withoutDueKey(row), state: 'DELETED', expiresAt: now + settings.retentionMs };
     },
     ports,
   );
   if (isDeletedNow) journal.note('job-deleted', { jobId });
-  await forgetNotifications(requestId, tombstone, ports.commands);
+  if (tombstone.lifeId === lifeToDelete) await forgetNotifications(requestId, tombstone, ports.commands);
 }
 
 /** The notification deleter gets the request too. `lifeId` keeps it from those of a new job of the same id. */

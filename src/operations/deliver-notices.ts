@@ -4,13 +4,15 @@ import { parseJsonObject } from '../messages/activation';
 import type { InvokeOutcome, Ports, ReceivedMessage } from '../ports';
 import type { Notice } from './announce';
 
-export type NotifierPorts = Pick<Ports, 'notifications' | 'code' | 'notify' | 'invoker' | 'journal'>;
+export type NotifierPorts = Pick<Ports, 'clock' | 'notifications' | 'code' | 'notify' | 'invoker' | 'journal'>;
 
 /** The longest that a subscriber may take. */
 const NOTIFICATION_TIMEOUT_MS = 60_000;
 /** A subscriber that failed is tried again after 5 s, 10 s, 20 s … until the queue gives the message up. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 900_000;
+/** A subscriber that could not even be called for so long is tried as one that fails. */
+const LONGEST_HELD_BACK_MS = 6 * 3_600_000;
 
 /**
  * The notifier's part: each notice goes to everybody who wants to hear of this state of this job.
@@ -37,15 +39,29 @@ async function deliverNotice(message: ReceivedMessage, ports: NotifierPorts) {
   const notice = parseNotice(message.body);
   if (!notice) throw new UnreadableMessageError(`message ${message.messageId} is no notice`);
   const all = await ports.notifications.of(notice.jobId, notice.state);
-  const wanted = all.filter(({ notifyId }) => notice.notifyId === undefined || notice.notifyId === notifyId);
+  const wanted = all.filter(
+    ({ notifyId, lifeId }) =>
+      lifeId === notice.lifeId && (notice.notifyId === undefined || notice.notifyId === notifyId),
+  );
   const outcomes = await Promise.all(wanted.map((notification) => deliver(notification, notice, ports)));
   const unserved = wanted.filter((_, index) => outcomes[index]!.kind !== 'returned');
   if (unserved.length === 0) return;
-  if (notice.notifyId !== undefined || wanted.length === 1) throw new SubscriberFailedError();
-  // The others have theirs: from here on each one that failed has a message, and a count of tries, of its own.
+  const isHeldBack = outcomes.every(({ kind }) => kind === 'returned' || kind === 'held-back');
+  const now = ports.clock.now();
+  const heldBackSince = isHeldBack ? (notice.heldBackSince ?? now) : undefined;
+  const isOneAlone = notice.notifyId !== undefined || wanted.length === 1;
+  if (isOneAlone && (heldBackSince === undefined || now - heldBackSince > LONGEST_HELD_BACK_MS)) {
+    throw new SubscriberFailedError();
+  }
+  // The others have theirs: from here on each one that is left has a message, and a count of tries, of its own. Being held
+  // back is no failure of the subscriber, and uses none of its tries.
   await ports.notify.send(
     unserved.map(({ notifyId }) => ({
-      body: JSON.stringify({ ...notice, notifyId } satisfies Notice),
+      body: JSON.stringify({
+        ...notice,
+        notifyId,
+        ...(heldBackSince === undefined ? {} : { heldBackSince }),
+      } satisfies Notice),
       delayMs: FIRST_RETRY_MS,
     })),
   );
@@ -93,6 +109,7 @@ function parseNotice(body: string): Notice | undefined {
   const isNotice =
     value?.['version'] === 1 &&
     typeof value['jobId'] === 'string' &&
+    typeof value['lifeId'] === 'string' &&
     typeof value['state'] === 'string' &&
     typeof value['event'] === 'object' &&
     value['event'] !== null;

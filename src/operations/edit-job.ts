@@ -1,40 +1,16 @@
-import { runIdOf } from '../domain/activation';
-import { ConflictError, InputError, PreconditionError } from '../domain/errors';
+import { ConflictError, InputError, PreconditionError, type FieldError } from '../domain/errors';
 import { codeIdOf } from '../domain/guid';
 import { currentGeneration, type Job, type JobRow, type JobSchedule } from '../domain/job';
-import type { JobRequest, ScheduleRequest } from '../domain/job-request';
+import type { JobChanges, ScheduleChanges } from '../domain/job-changes';
+import type { ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
+import { fieldsApart, readExpression, type ScheduleField } from '../messages/schedule-fields';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { refuseForbidden, scheduleFrom } from './create-job';
 import { dispatchJobs } from './dispatch';
-import { refuseDeleted } from './pause-job';
-
-/** What an edit changes; what is absent stays, `null` takes an optional field away. */
-export interface JobChanges {
-  name?: string | null;
-  tags?: readonly string[];
-  functionArn?: string;
-  payload?: string;
-  retry?: JobRequest['retry'];
-  misfire?: JobRequest['misfire'];
-  overlap?: JobRequest['overlap'];
-  jitterSeconds?: number;
-  maxRuns?: number | null;
-  timeoutSeconds?: number;
-  schedule?: ScheduleChanges;
-}
-
-export interface ScheduleChanges {
-  expression?: string;
-  timezone?: string;
-  dst?: Extract<ScheduleRequest, { kind: 'expression' }>['dst'];
-  /** epoch ms */
-  startAt?: number | null;
-  /** epoch ms */
-  endAt?: number | null;
-}
+import { hasBegunOnce, refuseDeleted } from './pause-job';
 
 /** Messages of generations before these are no longer known. */
 const GENERATIONS_KEPT = 10;
@@ -44,13 +20,14 @@ const DEFINITION_KEPT_MS = 400 * 86_400_000;
 /**
  * Starts a new generation of the job: occurrences from now on are run under the new definition, runs that have begun go on
  * under theirs. An edit does not resume a paused job, and an edit that leaves the schedule alone leaves its rhythm alone.
- * @param ifMatch the generation that the caller has seen; absent: whatever there is
- * @throws NotFoundError, ConflictError; PreconditionError when another generation is current; InputError as in `createJob`
+ * @param ifMatch the generation that the caller has seen, or those that it would accept; absent: whatever there is
+ * @throws NotFoundError, ConflictError; PreconditionError when another generation is current; InputError as in `createJob`,
+ *   and where the changes do not fit what stays
  */
 export async function editJob(
   jobId: string,
   changes: JobChanges,
-  ifMatch: string | undefined,
+  ifMatch: string | readonly string[] | undefined,
   ports: ChangePorts & Pick<Ports, 'ids' | 'code'>,
 ): Promise<Job> {
   const { clock, ids, jobs, code, settings } = ports;
@@ -66,9 +43,9 @@ export async function editJob(
       refuseDeleted(row);
       refuseStale(row, ifMatch);
       await refuseBegunOneOff(row, ports);
-      const schedule = scheduleAfter(row.schedule, changes.schedule, now);
-      const generations = [...row.generations, { id: ids.guid(), startedAt: now }].slice(-GENERATIONS_KEPT);
       const kept = withFields(withoutDispatchedAhead(row, now), changes);
+      const schedule = scheduleAfter(kept, changes.schedule ?? {}, now);
+      const generations = [...row.generations, { id: ids.guid(), startedAt: now }].slice(-GENERATIONS_KEPT);
       return scheduled({ ...kept, generations, schedule }, now, settings.retentionMs);
     },
     ports,
@@ -84,59 +61,95 @@ export async function editJob(
   return { ...edited, payload: payload! };
 }
 
-function refuseStale(row: JobRow, ifMatch: string | undefined) {
+function refuseStale(row: JobRow, ifMatch: string | readonly string[] | undefined) {
   const current = currentGeneration(row)?.id;
-  if (ifMatch === undefined || ifMatch === current) return;
+  if (ifMatch === undefined || [ifMatch].flat().some((id) => id === current)) return;
   throw new PreconditionError(
-    `job ${row.jobId} was edited since you read it: you want to change ${ifMatch}, it is ${current} now; read it again, then edit`,
+    `job ${row.jobId} is not what you have seen any more: it is ${current} now; read it again, then edit`,
   );
 }
 
-async function refuseBegunOneOff({ jobId, schedule }: JobRow, { runs }: Pick<Ports, 'runs'>) {
-  if (schedule.kind !== 'once' || !(await runs.read(jobId, runIdOf(jobId, schedule.at, 'scheduled')))) return;
+async function refuseBegunOneOff(row: JobRow, ports: Pick<Ports, 'runs'>) {
+  if (!(await hasBegunOnce(row, ports))) return;
+  const { jobId } = row;
   throw new ConflictError('jobId', `job ${jobId} runs once and has begun; create another job instead`);
 }
 
 function withFields(row: JobRow, changes: JobChanges): JobRow {
-  const { schedule: _schedule, payload: _payload, name, maxRuns, functionArn, ...given } = changes;
-  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const { name: oldName, maxRuns: oldMaxRuns, ...rest } = row;
-  const newName = name === undefined ? oldName : (name ?? undefined);
-  const newMaxRuns = maxRuns === undefined ? oldMaxRuns : (maxRuns ?? undefined);
-  return {
-    ...rest,
-    ...fields,
-    ...(functionArn === undefined ? {} : { functionArn, codeId: codeIdOf(functionArn) }),
-    ...(newName === undefined ? {} : { name: newName }),
-    ...(newMaxRuns === undefined ? {} : { maxRuns: newMaxRuns }),
-  };
+  const { schedule: _schedule, payload: _payload, functionArn, ...given } = changes;
+  const fields = { ...row, ...(functionArn === undefined ? {} : { functionArn, codeId: codeIdOf(functionArn) }) };
+  const changed = Object.fromEntries(
+    Object.entries({ ...fields, ...withoutUndefined(given) }).filter(([, value]) => value !== null),
+  ) as unknown as JobRow;
+  if (changed.maxRuns !== undefined) return changed;
+  // A maximum that is set again later counts from then.
+  const { runsDispatched: _runs, dispatchedUntil: _until, ...uncounted } = changed;
+  return uncounted;
 }
 
-/** @throws InputError */
-function scheduleAfter(old: JobSchedule, changes: ScheduleChanges | undefined, now: number): JobSchedule {
-  if (changes === undefined) return old;
-  const expression = changes.expression ?? old.expression;
-  if (expression === undefined) {
-    const message = 'is missing: the job has no expression yet whose time zone, start or end could change';
-    throw new InputError([{ field: 'schedule', message }]);
-  }
+function withoutUndefined<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+/** @throws InputError where the whole, as it would stand then, is wrong */
+function scheduleAfter(row: JobRow, changes: ScheduleChanges, now: number): JobSchedule {
+  const { schedule: old, maxRuns, overlap, jitterSeconds } = row;
   const before = old.kind === 'recurring' ? old : undefined;
-  const dst = changes.dst ?? before?.dst;
-  const startAt = changes.startAt === undefined ? before?.startAt : (changes.startAt ?? undefined);
-  const endAt = changes.endAt === undefined ? before?.endAt : (changes.endAt ?? undefined);
-  const schedule = scheduleFrom(
+  const expression = changes.expression ?? old.expression;
+  const timezone = changed(old.expression === undefined ? undefined : old.timezone, changes.timezone);
+  const dst = changed(before?.dst, changes.dst);
+  const startAt = changed(before?.startAt, changes.startAt);
+  const endAt = changed(before?.endAt, changes.endAt);
+
+  const isTouched = Object.keys(changes).length > 0;
+  const { kind, errors } = readExpression(expression, timezone);
+  const given = withoutUndefined({ timezone, dst, start: startAt, end: endAt, maxRuns, overlap, jitterSeconds });
+  const apart = fieldsApart(
+    { kind, given: new Set(Object.keys(given) as ScheduleField[]), startAt, endAt },
+    'take it away with null',
+  );
+  refuseWrong([...apart, ...(isTouched ? errors : [])], changes);
+  if (!isTouched || expression === undefined) return old;
+
+  const schedule = scheduleAsked(
     {
       kind: 'expression',
       expression,
-      timezone: changes.timezone ?? old.timezone,
+      timezone: timezone ?? 'UTC',
       ...(dst === undefined ? {} : { dst }),
       ...(startAt === undefined ? {} : { startAt }),
       ...(endAt === undefined ? {} : { endAt }),
     },
+    changes,
     now,
   );
   const keepsRhythm = before && schedule.kind === 'recurring' && schedule.expression === before.expression;
   return keepsRhythm && startAt === before.startAt ? { ...schedule, anchorAt: before.anchorAt } : schedule;
+}
+
+function scheduleAsked(asked: ScheduleRequest, changes: ScheduleChanges, now: number): JobSchedule {
+  try {
+    return scheduleFrom(asked, now);
+  } catch (error) {
+    if (error instanceof InputError) refuseWrong(error.errors, changes);
+    throw error;
+  }
+}
+
+/** An expression that stays, and is wrong beside what changes, is not what the caller has to look at. */
+function refuseWrong(errors: readonly FieldError[], { expression, timezone, startAt }: ScheduleChanges) {
+  if (errors.length === 0) return;
+  const cause = timezone !== undefined ? 'timezone' : startAt !== undefined ? 'start' : 'schedule';
+  throw new InputError(
+    errors.map(({ field, message }) => ({
+      field: field === 'schedule' && expression === undefined ? cause : field,
+      message,
+    })),
+  );
+}
+
+function changed<Value>(old: Value | undefined, change: Value | null | undefined): Value | undefined {
+  return change === undefined ? old : (change ?? undefined);
 }
 
 /** With its next instant in the due index, unless the job is paused or has had all its runs. */

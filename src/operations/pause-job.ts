@@ -18,16 +18,17 @@ export async function pauseJob(
 ): Promise<JobRow> {
   return changeJob(
     jobId,
-    (row, now) => {
+    async (row, now) => {
       refuseDeleted(row);
       const pause = {
         at: row.pause?.at ?? now,
         ...(reason === undefined ? {} : { reason }),
         ...(by === undefined ? {} : { by }),
       };
-      // A job that waits for a person has no end.
-      const { expiresAt: _, ...paused } = withoutDueKey(withoutDispatchedAhead(row, now));
-      return { ...paused, state: 'PAUSED', pause };
+      const { expiresAt, ...paused } = withoutDueKey(withoutDispatchedAhead(row, now));
+      // A job that waits for a person has no end, but for a one-off that has begun: a pause does not hold it up.
+      const hasBegun = expiresAt !== undefined && (await hasBegunOnce(row, ports));
+      return { ...paused, state: 'PAUSED', pause, ...(hasBegun ? { expiresAt } : {}) };
     },
     ports,
   );
@@ -62,10 +63,14 @@ export async function resumeJob(jobId: string, ports: ChangePorts): Promise<JobR
 }
 
 /** Of a one-off its instant, unless its run has begun; of a schedule its next occurrence. */
-async function dueAtAfterPause(row: JobRow, now: number, { runs }: Pick<Ports, 'runs'>): Promise<number | undefined> {
+async function dueAtAfterPause(row: JobRow, now: number, ports: Pick<Ports, 'runs'>): Promise<number | undefined> {
   if (row.schedule.kind === 'recurring') return dueAtFrom(row, now);
-  const run = await runs.read(row.jobId, runIdOf(row.jobId, row.schedule.at, 'scheduled'));
-  return run ? undefined : occurrence(row, row.schedule.at).dueAt;
+  return (await hasBegunOnce(row, ports)) ? undefined : occurrence(row, row.schedule.at).dueAt;
+}
+
+/** Has this one-off begun its run? */
+export async function hasBegunOnce({ jobId, schedule }: JobRow, { runs }: Pick<Ports, 'runs'>): Promise<boolean> {
+  return schedule.kind === 'once' && (await runs.read(jobId, runIdOf(jobId, schedule.at, 'scheduled'))) !== undefined;
 }
 
 export function refuseDeleted({ jobId, state }: JobRow): void {

@@ -78,7 +78,8 @@ export function decideStanding<Row extends JobRow>(job: Row, run: Run | undefine
   if (state === 'DELETED') return { job, state };
   if (schedule.kind === 'once') {
     if (run && isFinal(run.state)) return { job, state: 'COMPLETED' };
-    return { job, state, nextRunAt: occurrence(job, schedule.at).dueAt };
+    if (run?.state === 'STARTED') return { job, state };
+    return { job, state, nextRunAt: run ? run.dueAt : occurrence(job, schedule.at).dueAt };
   }
   const next = state === 'ACTIVE' ? nextRunAt(job, now) : undefined;
   return { job, state, ...(next === undefined ? {} : { nextRunAt: next }) };

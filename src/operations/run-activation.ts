@@ -33,6 +33,8 @@ const RENEWAL_MS = LEASE_MS / 3;
 const OVER = 'over';
 /** How often a message may lose its write before it is left for another delivery. */
 const MOST_LOST_WRITES = 10;
+/** A message may overtake the row of its job: waits in ms between the looks for it, before the message is sent again. */
+const ROW_WAITS_MS = [5, 20, 75, 300];
 /** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
 const CONCLUSION_WAITS_MS = [50, 200, 1_000, 3_000, 5_000];
 
@@ -101,6 +103,7 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
   // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost.
   let isRead = activation.sequence > 1;
   let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
+  let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
     const definition = await definitionFor(activation, job, ports);
@@ -112,6 +115,11 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
       now: clock.now(),
       retentionMs: ports.settings.retentionMs,
     });
+    const waitMs = decision.reason === 'no-row-yet' ? ROW_WAITS_MS[looks++] : undefined;
+    if (waitMs !== undefined) {
+      await clock.waitUntil(clock.now() + waitMs);
+      continue;
+    }
     if (decision.action === 'drop' && !isRead) {
       run = await ports.runs.read(activation.jobId, runId);
       isRead = true;
@@ -256,12 +264,18 @@ async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<bool
   const announcement = await announced;
   if (announcement) throw announcement.error;
   if (!concluded) return false;
-  await followUp(concluded, job, ports);
+  await followUp(concluded, await withSubscribersOfNow(job, ports), ports);
   if (concluded.state === 'RELEASED') await keepJobUntil(concluded.dueAt, job, ports);
   if (concluded.state === 'RELEASED' && concluded.indexDueAt === undefined) {
     await sendAgain({ activation: activationOf(concluded), deliverAt: concluded.dueAt, reason: 'retry' }, ports);
   }
   return true;
+}
+
+/** Who subscribed while the code was at work, and was told so, hears of its end. */
+async function withSubscribersOfNow(job: Job, { jobs }: RunnerPorts): Promise<JobRow> {
+  const [row] = await jobs.readRows([job.jobId]);
+  return { ...job, subscribedStates: row?.lifeId === job.lifeId ? row.subscribedStates : [] };
 }
 
 /** A one-off job must not reach the end of its retention while its run still waits. */

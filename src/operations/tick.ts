@@ -152,6 +152,8 @@ async function giveUp(activation: Activation, ports: TickPorts) {
   const job = (await ports.jobs.readRows([jobId]))[0];
   for (;;) {
     const seen = await ports.runs.read(jobId, runIdOf(jobId, nominalAt, origin));
+    // A run of another life of the same job has messages of its own.
+    if (seen && seen.generation !== activation.generation) return;
     if (seen && isFinal(seen.state)) return announce([seen], job, ports);
     const now = ports.clock.now();
     if (seen && holdsLease(seen, now)) {

@@ -19,15 +19,22 @@ const REQUEST_KEPT_MS = 24 * 3_600_000;
  * @throws NotFoundError when there is no such job
  */
 export async function triggerJob(requestId: string, jobId: string, ports: TriggerPorts): Promise<{ runId: string }> {
-  const { clock, control } = ports;
   const job = await livingRow(jobId, ports);
-  const name = `trigger:${guidFrom('trigger', jobId, requestId)}`;
-  const now = clock.now();
-  // Written before the message is sent: a repeat finds the instant, and with it the same run.
-  const entry = { name, value: String(now), expiresAt: now + REQUEST_KEPT_MS };
-  const nominalAt = (await control.put(entry)) ? now : Number((await control.read(name))?.value ?? now);
+  const nominalAt = await instantFor(guidFrom('trigger', jobId, job.lifeId, requestId), job, ports);
   await send(job, [nominalAt], 'manual', ports);
   return { runId: runIdOf(jobId, nominalAt, 'manual') };
+}
+
+/** The instant that a request's run stands for: now, or what it was when the request came first. */
+async function instantFor(request: string, { lifeId }: JobRow, { clock, control }: TriggerPorts): Promise<number> {
+  const expiresAt = clock.now() + REQUEST_KEPT_MS;
+  // The instant names the run, so that two requests of the same millisecond must not share it.
+  let nominalAt = clock.now();
+  while (!(await control.put({ name: `trigger:${lifeId}:${nominalAt}`, value: request, expiresAt }))) nominalAt++;
+  // Written before the message is sent: a repeat finds the instant, and with it the same run.
+  const name = `trigger:${request}`;
+  if (await control.put({ name, value: String(nominalAt), expiresAt })) return nominalAt;
+  return Number((await control.read(name))?.value ?? nominalAt);
 }
 
 /**

@@ -124,8 +124,13 @@ describe('a message whose job does not know it', () => {
     expect(decide({ activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'drop' });
   });
 
-  test('takes its waiting run with it', () => {
+  test('leaves a run of another life alone', () => {
     const run = released();
+    expect(decide({ run, activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'drop' });
+  });
+
+  test('takes its waiting run with it', () => {
+    const run = released({ generation: 'g0' });
     expect(decide({ run, activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({
       action: 'record',
       seen: run,
@@ -134,7 +139,7 @@ describe('a message whose job does not know it', () => {
   });
 
   test('does not touch an attempt that somebody holds', () => {
-    const run = aStartedRun();
+    const run = aStartedRun({ generation: 'g0' });
     expect(decide({ run, activation: { ...unknown, waitingSince: NOON - MINUTE } })).toMatchObject({ action: 'drop' });
   });
 

@@ -73,6 +73,10 @@ export class Client {
     return this.send(path, { method: 'POST', body, headers });
   }
 
+  patch(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send(path, { method: 'PATCH', body, headers });
+  }
+
   delete(path: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send(path, { method: 'DELETE', headers });
   }

@@ -28,6 +28,9 @@ const jobText = (jobId: string, payload = 'null', name = 'job-report') =>
 const post = (body: string, isBase64Encoded = false, headers: Record<string, string> = {}) =>
   call({ method: 'POST', path: '/jobs', headers: { ...JSON_TYPE, ...headers }, body, isBase64Encoded });
 
+const send = (method: string, path: string, body: string, headers: Record<string, string> = {}) =>
+  call({ method, path, headers: { ...JSON_TYPE, ...headers }, body });
+
 test('health answers', async () => {
   expect(await call({ path: '/health' })).toMatchObject({ statusCode: 200, isBase64Encoded: false });
 });
@@ -92,6 +95,57 @@ test('a path that leads nowhere, a job that is not there and the local queues ar
   for (const path of ['/nowhere', '/jobs/nowhere', '/queues/job-created']) {
     expect(await call({ path })).toMatchObject({ statusCode: 404 });
   }
+});
+
+test('a job is paused with a reason, and goes on', async () => {
+  await post(jobText('restful'));
+  const paused = await send('POST', '/jobs/restful/pause', '{"reason":"the database moves","by":"ops"}');
+  expect(paused.statusCode).toBe(200);
+  expect(JSON.parse(paused.body)).toMatchObject({
+    state: 'PAUSED',
+    pause: { reason: 'the database moves', by: 'ops' },
+  });
+  const resumed = await call({ method: 'POST', path: '/jobs/restful/resume' });
+  expect(resumed.statusCode).toBe(200);
+  expect(JSON.parse(resumed.body)).toMatchObject({ state: 'ACTIVE' });
+});
+
+test('a job is triggered once for one key, and the run has a place', async () => {
+  await post(jobText('urgent'));
+  const trigger = () =>
+    call({ method: 'POST', path: '/jobs/urgent/trigger', headers: { 'idempotency-key': 'trigger-1' } });
+  const [first, again] = [await trigger(), await trigger()];
+  const { runId } = JSON.parse(first.body) as { runId: string };
+  expect(first).toMatchObject({ statusCode: 202, headers: { location: `/jobs/urgent/runs/${runId}` } });
+  expect(again.body).toBe(first.body);
+  const sent = (await deployed.bodiesIn('JOB_ACTIVATION')) as { jobId: string; origin: string; nominalAt: number }[];
+  const instants = sent.flatMap(({ jobId, origin, nominalAt }) =>
+    jobId === 'urgent' && origin === 'manual' ? [nominalAt] : [],
+  );
+  expect(instants).toHaveLength(2);
+  expect(new Set(instants).size).toBe(1);
+});
+
+test('a past range is filled in', async () => {
+  await post(jobText('historical').replace('rate(1 hour)', 'cron(0 * * * ? *)'));
+  const range = '{"from":"2026-03-01T00:00:00Z","to":"2026-03-01T05:00:00Z"}';
+  const answer = await send('POST', '/jobs/historical/backfill', range);
+  expect(answer.statusCode).toBe(202);
+  expect(JSON.parse(answer.body)).toMatchObject({ count: 6 });
+  const sent = (await deployed.bodiesIn('JOB_ACTIVATION')) as { jobId: string; origin: string }[];
+  expect(sent.filter(({ jobId, origin }) => jobId === 'historical' && origin === 'backfill')).toHaveLength(6);
+});
+
+test('of two editors who saw the same version, one is refused; the payload is what it was, to the last digit', async () => {
+  const payload = `{"id":12345678901234567890,"zero":-0,"text":"${'Grüße 🕰'.repeat(100)}"}`;
+  const created = await post(jobText('edited', '"old"'));
+  const headers = { 'if-match': created.headers['etag']! };
+  const edited = await send('PATCH', '/jobs/edited', `{"payload":${payload}}`, headers);
+  expect(edited.statusCode).toBe(200);
+  expect(edited.headers['etag']).not.toBe(created.headers['etag']);
+  expect(await send('PATCH', '/jobs/edited', '{"payload":"other"}', headers)).toMatchObject({ statusCode: 412 });
+  expect((await deployed.jobs.read('edited'))?.payload).toBe(payload);
+  expect((await call({ path: '/jobs/edited' })).headers['etag']).toBe(edited.headers['etag']);
 });
 
 test('a job is deleted, and then is not there', async () => {

@@ -1,11 +1,10 @@
-/** The one test file that imports aws-cdk-lib: it costs eight seconds. */
+/** One of the two test files that import aws-cdk-lib, which costs eight seconds; the other is `scenarios/aws.test.ts`. */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import * as contracts from '../../lambdas/env';
 import { contextSettings } from '../../lib/context-settings';
 import { completeSettings } from '../../lib/settings';
 import { TABLES, type TableLayout } from '../../src/adapters/aws/table-layout';
-import type { Definition } from '../support/asl-walker';
-import { resolved, resourcesOf, synthesise, type Resource } from '../support/synthesised';
+import { loopDefinition, resolved, resourcesOf, synthesise, type Resource } from '../support/synthesised';
 import { describeRights, type Rights } from './rights.facts';
 import { describeTickLoop } from './tick-loop.facts';
 
@@ -320,7 +319,7 @@ describe('tables', () => {
 
 describe('the loop of ticks', () => {
   const [machine] = Object.values(resourcesOf(template, 'AWS::StepFunctions::StateMachine'));
-  const definition = JSON.parse(resolved(machine!.Properties['DefinitionString']) as string) as Definition;
+  const definition = loopDefinition(template);
 
   test('the state machine is EXPRESS, and waits on a timestamp path', () => {
     expect(machine!.Properties['StateMachineType']).toBe('EXPRESS');

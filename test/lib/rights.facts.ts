@@ -106,6 +106,13 @@ async function callsOfADay(): Promise<AwsCall[]> {
   await call('GET', '/jobs/a/runs');
   const { notifyId } = await call('POST', '/jobs/a/notifications', notification);
   await call('GET', '/jobs/a/notifications');
+  await call('POST', '/jobs/a/pause', { reason: 'why' });
+  await call('PATCH', '/jobs/a', { payload: `${large}!` });
+  await call('POST', '/jobs/a/resume');
+  await call('POST', '/jobs/a/trigger', {}, { 'idempotency-key': 'k' });
+  await call('POST', '/jobs/a/trigger', {}, { 'idempotency-key': 'k' });
+  await call('PATCH', '/jobs/a', { schedule: 'cron(0 * * * ? *)' });
+  await call('POST', '/jobs/a/backfill', { from: '2026-03-01T00:00:00Z', to: '2026-03-01T02:00:00Z' });
   await call('DELETE', `/jobs/a/notifications/${String(notifyId)}`);
   await call('POST', '/jobs/a/notifications', notification);
   await call('DELETE', '/jobs/a');

@@ -5,6 +5,10 @@ export function jobText(changes: Record<string, unknown> = {}): string {
   return JSON.stringify({ target: { functionArn: functionArn('job-report') }, ...changes });
 }
 
+const recurring = (changes: object) => jobText({ schedule: 'rate(1 hour)', ...changes });
+const oneOff = (changes: object) => jobText({ schedule: 'at(2027-07-01T09:00:00)', ...changes });
+const JUNE = '2027-06-01T09:00:00Z';
+
 /** What is wrong, the body that has it, the field that is named and a part of what is said of it. */
 export const WRONG_JOBS: readonly [what: string, body: string, field: string, says: string][] = [
   ['a list as the whole', '[]', 'body', 'must be an object with at least a target; got []'],
@@ -181,6 +185,88 @@ export const WRONG_JOBS: readonly [what: string, body: string, field: string, sa
   ['a time-out of 841 s', jobText({ timeoutSeconds: 841 }), 'timeoutSeconds', 'got 841'],
   ['half a character in the payload', jobText().replace('{', '{"payload":"\\ud83d",'), 'payload', 'surrogate pair'],
   ['half a character in a key', jobText().replace('{', '{"payload":{"\\ude00":1},'), 'payload', 'surrogate pair'],
+  ['dst as text', recurring({ dst: 'skip' }), 'dst', 'must be an object such as { "gap": "run-after"'],
+  ['dst of null', recurring({ dst: null }), 'dst', 'got null'],
+  ['an unknown way over a gap', recurring({ dst: { gap: 'run-before' } }), 'dst.gap', 'must be one of skip, run-after'],
+  ['an unknown overlap of clocks', recurring({ dst: { overlap: 'last' } }), 'dst.overlap', 'first, second, both; got'],
+  ['a misspelt field of dst', recurring({ dst: { gaps: 'skip' } }), 'dst.gaps', 'did you mean gap?'],
+  [
+    'dst without a schedule',
+    jobText({ dst: { gap: 'skip' } }),
+    'dst',
+    'beside a recurring schedule, such as rate(1 hour)',
+  ],
+  ['dst with an at', oneOff({ dst: {} }), 'dst', 'beside a recurring schedule, not an at(...), only; leave it out'],
+  ['a start without an offset', recurring({ start: '2027-06-01T09:00:00' }), 'start', 'an instant with Z or an offset'],
+  ['a start that is a date', recurring({ start: '2027-06-01' }), 'start', 'got "2027-06-01"'],
+  ['a start that is a number', recurring({ start: 1_811_840_400_000 }), 'start', 'got 1811840400000'],
+  ['a start of null', recurring({ start: null }), 'start', 'got null'],
+  ['a start on 31 June', recurring({ start: '2027-06-31T09:00:00Z' }), 'start', 'must be an instant'],
+  ['a start at 24:00', recurring({ start: '2027-06-01T24:00:00Z' }), 'start', 'must be an instant'],
+  ['a start before 1970', recurring({ start: '1969-12-31T23:59:59Z' }), 'start', 'in the years 1970 to 2199'],
+  ['an end after 2199', recurring({ end: '2200-01-01T00:00:00Z' }), 'end', 'in the years 1970 to 2199'],
+  ['an end with a line end', recurring({ end: '2027-06-01T09:00:00Z\n' }), 'end', 'must be an instant'],
+  ['an end that is empty', recurring({ end: '' }), 'end', 'got ""'],
+  [
+    'an end at the start',
+    recurring({ start: JUNE, end: JUNE }),
+    'end',
+    'must lie after start; got 2027-06-01T09:00:00.000Z',
+  ],
+  [
+    'an end before the start by its offset only',
+    recurring({ start: JUNE, end: '2027-06-01T10:00:00+01:30' }),
+    'end',
+    'got 2027-06-01T08:30:00.000Z, and the start is 2027-06-01T09:00:00.000Z',
+  ],
+  ['an end that is over', recurring({ end: '2027-05-04T12:00:00Z' }), 'end', 'and up to 2027-05-04T12:00:00.000Z'],
+  [
+    'an end before the first run',
+    recurring({ end: '2027-05-04T12:59:59Z' }),
+    'end',
+    'is too early: "rate(1 hour)" names',
+  ],
+  [
+    'a start after the last year of the schedule',
+    jobText({ schedule: 'cron(0 9 1 1 ? 2029)', start: '2030-01-01T00:00:00Z' }),
+    'schedule',
+    'names no instant after now',
+  ],
+  ['a start without a schedule', jobText({ start: JUNE }), 'start', 'must stand beside a recurring schedule'],
+  ['an end with a delay', jobText({ delaySeconds: 5, end: JUNE }), 'end', 'must stand beside a recurring schedule'],
+  ['a start with an at', oneOff({ start: JUNE }), 'start', 'not an at(...)'],
+  ['no runs at all', recurring({ maxRuns: 0 }), 'maxRuns', 'must be a whole number from 1 to 1000000; got 0'],
+  ['a million and one runs', recurring({ maxRuns: 1_000_001 }), 'maxRuns', 'got 1000001'],
+  ['half a run', recurring({ maxRuns: 0.5 }), 'maxRuns', 'got 0.5'],
+  ['text as the number of runs', recurring({ maxRuns: '5' }), 'maxRuns', 'got "5"'],
+  ['a maximum of runs with an at', oneOff({ maxRuns: 1 }), 'maxRuns', 'not an at(...)'],
+  [
+    'a maximum of runs without a schedule',
+    jobText({ maxRuns: 1 }),
+    'maxRuns',
+    'must stand beside a recurring schedule',
+  ],
+  [
+    'an unknown overlap',
+    recurring({ overlap: 'queue' }),
+    'overlap',
+    'must be one of allow, skip, queue-one, cancel-previous',
+  ],
+  ['an overlap in capitals', recurring({ overlap: 'SKIP' }), 'overlap', 'got "SKIP"'],
+  ['an overlap of one-offs', oneOff({ overlap: 'skip' }), 'overlap', 'not an at(...)'],
+  ['an overlap with a delay', jobText({ delaySeconds: 5, overlap: 'allow' }), 'overlap', 'leave it out'],
+  [
+    'a jitter below 0',
+    recurring({ jitterSeconds: -1 }),
+    'jitterSeconds',
+    'must be a whole number from 0 to 3600; got -1',
+  ],
+  ['a jitter above an hour', oneOff({ jitterSeconds: 3_601 }), 'jitterSeconds', 'got 3601'],
+  ['a jitter of parts of seconds', recurring({ jitterSeconds: 1.5 }), 'jitterSeconds', 'got 1.5'],
+  ['a jitter without a schedule', jobText({ jitterSeconds: 5 }), 'jitterSeconds', 'must stand beside a schedule only'],
+  ['a jitter with a delay', jobText({ delaySeconds: 5, jitterSeconds: 5 }), 'jitterSeconds', 'leave it out'],
+  ['a start by another name', recurring({ startAt: JUNE }), 'startAt', 'did you mean start?'],
+  ['a pause at creation', recurring({ pause: {} }), 'pause', 'unknown field'],
   [
     'a function that may not be called',
     jobText({ target: { functionArn: functionArn('forbidden') } }),

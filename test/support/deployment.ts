@@ -1,4 +1,5 @@
 import dns from 'node:dns';
+import { createRequire } from 'node:module';
 import type * as Dynamo from '@aws-sdk/client-dynamodb';
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
@@ -10,22 +11,32 @@ import { systemClock, systemRandom } from '../../src/adapters/system';
 import { createEmulatedQueue, createEmulatedTable, emulatedDynamo, emulatedSqs } from './emulated-aws';
 import { startLambdaStandIn, type UserFunction } from './lambda-stand-in';
 
-const QUEUES = [
-  'JOB_ACTIVATION',
-  'JOB_ACTIVATION_DEAD_LETTER',
-  'NOTIFY',
-  'JOB_CREATE',
-  'JOB_CREATED',
-  'JOB_DELETE',
-  'JOB_DELETED',
-  'NOTIFY_CREATE',
-  'NOTIFY_CREATED',
-  'NOTIFY_DELETE',
-  'NOTIFY_DELETED',
-] as const;
-export type QueueName = (typeof QUEUES)[number];
+interface QueueSettings {
+  visibilityMs: number;
+  /** deliveries before a message moves to the dead-letter queue; a queue that callers read has none */
+  maxReceives?: number;
+}
 
-const SHARDS = 2;
+const COMMANDS = { visibilityMs: 180_000, maxReceives: 5 };
+const REPLIES = { visibilityMs: 30_000 };
+
+/** As the stack makes them: `lib/running.ts`, `lib/notifying.ts`, `lib/commands.ts`. */
+const QUEUES = {
+  JOB_ACTIVATION: { visibilityMs: 900_000, maxReceives: 5 },
+  NOTIFY: { visibilityMs: 1_080_000, maxReceives: 10 },
+  JOB_CREATE: COMMANDS,
+  JOB_CREATED: REPLIES,
+  JOB_DELETE: COMMANDS,
+  JOB_DELETED: REPLIES,
+  NOTIFY_CREATE: COMMANDS,
+  NOTIFY_CREATED: REPLIES,
+  NOTIFY_DELETE: COMMANDS,
+  NOTIFY_DELETED: REPLIES,
+} satisfies Record<string, QueueSettings>;
+/** A consumed queue has its dead-letter queue beside it. */
+export type QueueName = keyof typeof QUEUES | `${keyof typeof QUEUES}_DEAD_LETTER`;
+
+export const SHARDS = 2;
 const pacing = { clock: systemClock, random: systemRandom };
 
 /**
@@ -65,7 +76,7 @@ const ACTIONS: Record<string, string> = {
   InvokeCommand: 'lambda:InvokeFunction',
 };
 
-interface Command {
+export interface Command {
   input: {
     TableName?: string;
     IndexName?: string;
@@ -87,11 +98,37 @@ function awsCall(handler: string, command: Command): AwsCall {
   return { handler, action, on, input: command.input };
 }
 
+const requireHere = createRequire(__filename);
+
+/** Modules that `load` requires are made anew, as in a fresh process. Within jest they are jest's, elsewhere Node's. */
+function inFreshProcess<Loaded>(load: (require: (path: string) => unknown) => Loaded): Loaded {
+  let loaded: Loaded | undefined;
+  if (typeof jest !== 'undefined') {
+    jest.isolateModules(() => {
+      loaded = load((path) => jest.requireActual(path));
+    });
+    return loaded!;
+  }
+  const { cache } = requireHere;
+  const before = { ...cache };
+  for (const path of Object.keys(cache)) delete cache[path];
+  loaded = load(requireHere);
+  Object.assign(cache, before);
+  return loaded;
+}
+
+export interface DeployOptions {
+  /** where they differ from the stack's */
+  queues?: Partial<Record<keyof typeof QUEUES, QueueSettings>>;
+  /** does something before and after a call; `send` makes it */
+  around?: (call: AwsCall, send: () => Promise<unknown>) => Promise<unknown>;
+}
+
 /**
  * Tables and queues on the emulators and a stand-in for Lambda, all fresh, with the environment that the stack would give
  * to any of the functions: a handler that is loaded afterwards finds itself deployed.
  */
-export async function deploy() {
+export async function deploy({ queues = {}, around = (_, send) => send() }: DeployOptions = {}) {
   const forgetNames = resolveLocalhostNames();
   const functions = new Map<string, UserFunction>();
   const calls: AwsCall[] = [];
@@ -102,7 +139,11 @@ export async function deploy() {
   const tableNames = {} as Record<TableName, string>;
   for (const name of Object.keys(TABLES) as TableName[]) tableNames[name] = await createEmulatedTable(name);
   const queueUrls = {} as Record<QueueName, string>;
-  for (const name of QUEUES) queueUrls[name] = (await createEmulatedQueue(sqs, { visibilityMs: 900_000 })).queueUrl;
+  for (const [name, settings] of Object.entries({ ...QUEUES, ...queues })) {
+    const { queueUrl, deadLettersUrl } = await createEmulatedQueue(sqs, settings);
+    queueUrls[name as QueueName] = queueUrl;
+    if (deadLettersUrl !== undefined) queueUrls[`${name}_DEAD_LETTER` as QueueName] = deadLettersUrl;
+  }
 
   Object.assign(process.env, {
     AWS_REGION: 'eu-west-1',
@@ -124,6 +165,8 @@ export async function deploy() {
 
   const table = (name: TableName) => ({ client: dynamo, tableName: tableNames[name], shards: SHARDS, ...pacing });
   return {
+    dynamo,
+    tableNames,
     /** users' functions by their name */
     functions,
     /** every call of the handlers to AWS, in their order */
@@ -144,20 +187,19 @@ export async function deploy() {
     },
     /** The handler in a fresh process, which reads the environment as it is now. */
     load<Event, Answer>(name: string): (event: Event) => Promise<Answer> {
-      let loaded: { handler: (event: Event) => Promise<Answer> } | undefined;
-      jest.isolateModules(() => {
-        const { DynamoDBClient } = jest.requireActual<typeof Dynamo>('@aws-sdk/client-dynamodb');
+      return inFreshProcess((require) => {
+        const { DynamoDBClient } = require('@aws-sdk/client-dynamodb') as typeof Dynamo;
         // All clients inherit this one method, and a fresh process has classes of its own.
-        type AnyClient = { send: (this: unknown, command: Command, ...rest: unknown[]) => unknown };
+        type AnyClient = { send: (this: unknown, command: Command, ...rest: unknown[]) => Promise<unknown> };
         const client = Object.getPrototypeOf(DynamoDBClient.prototype) as AnyClient;
         const { send } = client;
         client.send = function (command, ...rest) {
-          calls.push(awsCall(name, command));
-          return send.call(this, command, ...rest);
+          const call = awsCall(name, command);
+          calls.push(call);
+          return around(call, () => send.call(this, command, ...rest));
         };
-        loaded = jest.requireActual(`../../lambdas/${name}/handler`);
-      });
-      return loaded!.handler;
+        return require(`../../lambdas/${name}/handler`) as { handler: (event: Event) => Promise<Answer> };
+      }).handler;
     },
     async close() {
       dynamo.destroy();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { EscapementStack, type EscapementStackProps } from '../../lib/escapement-stack';
+import type { Definition } from './asl-walker';
 
 export interface Resource {
   Type: string;
@@ -36,4 +37,10 @@ export function resolved(value: unknown): unknown {
     return parts.map(resolved).join(separator);
   }
   return Object.fromEntries(Object.entries(object).map(([name, inner]) => [name, resolved(inner)]));
+}
+
+/** What the state machine of the loop does. */
+export function loopDefinition(template: Template): Definition {
+  const [machine] = Object.values(resourcesOf(template, 'AWS::StepFunctions::StateMachine'));
+  return JSON.parse(resolved(machine!.Properties['DefinitionString']) as string) as Definition;
 }

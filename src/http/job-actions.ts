@@ -1,0 +1,51 @@
+import type { Context, Hono } from 'hono';
+import { parseInstant } from '../messages/instant';
+import { backfillBody, emptyBody, pauseBody } from '../messages/job-actions';
+import { checked } from '../messages/rules';
+import { pauseJob, resumeJob } from '../operations/pause-job';
+import { readJob } from '../operations/read-job';
+import { backfillJob, triggerJob } from '../operations/trigger-job';
+import type { Ports } from '../ports';
+import { readJsonBody, readOptionalBody, requestIdOf } from './request';
+import { idIn, json, route } from './router';
+import { jobAnswer } from './views';
+
+type ActionPorts = Parameters<typeof pauseJob>[2] & Parameters<typeof triggerJob>[2] & Pick<Ports, 'ids'>;
+
+/** What a person does to a job beside editing it. */
+export function jobActionRoutes(app: Hono, ports: ActionPorts): void {
+  route(app, '/jobs/:jobId/pause', { POST: (c) => pause(c, ports) });
+  route(app, '/jobs/:jobId/resume', { POST: (c) => resume(c, ports) });
+  route(app, '/jobs/:jobId/trigger', { POST: (c) => trigger(c, ports) });
+  route(app, '/jobs/:jobId/backfill', { POST: (c) => backfill(c, ports) });
+}
+
+async function pause(c: Context, ports: ActionPorts): Promise<Response> {
+  const jobId = idIn(c, 'jobId');
+  const { reason, by } = await readOptionalBody(c, pauseBody);
+  await pauseJob(jobId, { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) }, ports);
+  return jobAnswer(200, await readJob(jobId, ports));
+}
+
+async function resume(c: Context, ports: ActionPorts): Promise<Response> {
+  const jobId = idIn(c, 'jobId');
+  await readOptionalBody(c, emptyBody);
+  await resumeJob(jobId, ports);
+  return jobAnswer(200, await readJob(jobId, ports));
+}
+
+async function trigger(c: Context, ports: ActionPorts): Promise<Response> {
+  const jobId = idIn(c, 'jobId');
+  const requestId = requestIdOf(c, ports.ids);
+  await readOptionalBody(c, emptyBody);
+  const { runId } = await triggerJob(requestId, jobId, ports);
+  return json(202, { runId }, { location: `/jobs/${jobId}/runs/${runId}` });
+}
+
+async function backfill(c: Context, ports: ActionPorts): Promise<Response> {
+  const jobId = idIn(c, 'jobId');
+  const { from, to } = checked(backfillBody, (await readJsonBody(c)).value);
+  const range = { fromAt: parseInstant(from)!, toAt: parseInstant(to)! };
+  const { runIds } = await backfillJob(jobId, range, ports);
+  return json(202, { count: runIds.length, runIds });
+}
