@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { startLocalSystem } from '../src/local/system';
+import { Interrupts } from '../src/local/interrupts';
+import { LineWriter } from '../src/local/line-writer';
+import { DEFAULT_RETENTION_DAYS, startLocalSystem } from '../src/local/system';
 import { Terminal } from '../src/local/terminal';
 
 const EXAMPLE_HANDLERS = join(__dirname, '../examples/handlers');
@@ -11,6 +13,7 @@ interface Options {
   data: string;
   handlers?: string;
   concurrency: number;
+  retentionDays: number;
   quiet?: boolean;
   json?: boolean;
 }
@@ -23,14 +26,25 @@ function wholeNumber(from: number, to: number) {
   };
 }
 
+function folder(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Name a folder, or leave the option out.');
+}
+
 const program = new Command('escapement-local')
   .description(
     'Runs the whole of Escapement on this machine: scheduler, queues, runners and the HTTP API in one process.',
   )
   .option('--port <number>', 'port of the HTTP API on 127.0.0.1; 0 for any that is free', wholeNumber(0, 65_535), 4700)
-  .option('--data <dir>', 'where jobs and their history are kept', '.escapement')
-  .option('--handlers <dir>', 'your handlers, one file a function; without it the examples run')
+  .option('--data <dir>', 'where jobs and their history are kept', folder, '.escapement')
+  .option('--handlers <dir>', 'your handlers, one file a function; without it the examples run', folder)
   .option('--concurrency <number>', 'attempts side by side', wholeNumber(1, 1_000), 20)
+  .option(
+    '--retention-days <number>',
+    'how long the record of a finished run is kept',
+    wholeNumber(1, 365),
+    DEFAULT_RETENTION_DAYS,
+  )
   .option('--quiet', 'print nothing but the address')
   .option('--json', 'print one JSON object a line')
   .addHelpText(
@@ -40,10 +54,17 @@ const program = new Command('escapement-local')
 
 async function main() {
   const options = program.parse().opts<Options>();
+  const output = new LineWriter(process.stdout);
+  process.on('exit', () => output.flush());
+  let stop = async () => process.exit(0);
+  // Whoever read the output has gone, as `head` does: nobody is left to say anything to.
+  process.stdout.on('error', () => void stop());
+  process.stderr.on('error', () => {});
+
   const terminal = new Terminal({
     mode: options.quiet ? 'quiet' : options.json ? 'json' : 'lines',
     hasColour: process.stdout.isTTY && !process.env['NO_COLOR'],
-    write: (line) => process.stdout.write(`${line}\n`),
+    write: (line) => output.write(line),
     now: () => Date.now(),
   });
   const system = await startLocalSystem({
@@ -52,23 +73,34 @@ async function main() {
     handlersDirectory: options.handlers ?? EXAMPLE_HANDLERS,
     hasExamples: options.handlers === undefined,
     concurrency: options.concurrency,
+    retentionDays: options.retentionDays,
     terminal,
-    onListening: (url) => process.stdout.write(`listening on ${url}\n`),
+    onListening: (url) => output.write(`listening on ${url}`),
   });
 
-  let isStopping = false;
-  const stop = async () => {
-    if (isStopping) process.exit(130);
-    isStopping = true;
-    if (!options.quiet && !options.json)
-      process.stdout.write('\nfinishing what is at work; Ctrl-C again to stop at once\n');
-    const { abandoned } = await system.stop();
-    if (abandoned > 0)
-      process.stderr.write(`${abandoned} attempts were still at work; they run again after the next start\n`);
-    process.exit(0);
+  let stopping: Promise<never> | undefined;
+  stop = () =>
+    (stopping ??= system.stop().then(({ abandoned }) => {
+      if (abandoned > 0)
+        process.stderr.write(`${abandoned} attempts were still at work; they run again after the next start\n`);
+      process.exit(0);
+    }));
+  const interrupts = new Interrupts();
+  const interrupted = () => {
+    switch (interrupts.next(Date.now())) {
+      case 'finish':
+        if (!options.quiet && !options.json) output.write('\nfinishing what is at work; Ctrl-C again to stop at once');
+        void stop();
+        break;
+      case 'stop-at-once':
+        process.exit(130);
+        break;
+      case 'ignore':
+        break;
+    }
   };
-  process.on('SIGINT', () => void stop());
-  process.on('SIGTERM', () => void stop());
+  process.on('SIGINT', interrupted);
+  process.on('SIGTERM', interrupted);
 }
 
 main().catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono';
+import type { JobRequest } from '../domain/job-request';
 import { messageBody } from '../messages/commands';
 import { readJobChanges } from '../messages/job-changes';
 import { readJobRequest } from '../messages/job-request';
@@ -7,6 +8,7 @@ import { checkJobRequest, createJob, jobIdOf, type CreateJobPorts } from '../ope
 import { deleteJob } from '../operations/delete-job';
 import { editJob } from '../operations/edit-job';
 import { decideStanding, listJobs, listRuns, readJob, readRun, standingOf } from '../operations/read-job';
+import { underKey } from '../operations/under-key';
 import type { Ports } from '../ports';
 import {
   ifMatchOf,
@@ -56,12 +58,19 @@ async function create(c: Context, ports: JobPorts): Promise<Response> {
   const requestId = requestIdOf(c, ports.ids);
   const body = await readJsonBody(c);
   const request = readJobRequest(body.text, body.value);
-  if (prefersAsync(c)) {
-    checkJobRequest(request, ports);
-    await ports.commands['job-create'].send([{ body: messageBody(commandOf(requestId, body)) }]);
-    const accepted = { requestId, jobId: jobIdOf(requestId, request) };
-    return json(202, accepted, { 'preference-applied': 'respond-async' });
-  }
+  const answer = () =>
+    prefersAsync(c) ? createLater(requestId, request, body, ports) : createNow(requestId, request, ports);
+  return c.req.header('idempotency-key') === undefined ? answer() : underKey(requestId, request, ports, answer);
+}
+
+async function createLater(requestId: string, request: JobRequest, body: JsonBody, ports: JobPorts) {
+  checkJobRequest(request, ports);
+  await ports.commands['job-create'].send([{ body: messageBody(commandOf(requestId, body)) }]);
+  const accepted = { requestId, jobId: jobIdOf(requestId, request) };
+  return json(202, accepted, { 'preference-applied': 'respond-async' });
+}
+
+async function createNow(requestId: string, request: JobRequest, ports: JobPorts) {
   const askedAt = ports.clock.now();
   const job = await createJob(requestId, request, ports);
   // A job made just now has no run to look at; what a repeat finds may be over long since.

@@ -3,7 +3,7 @@ import { deliverNotices } from '../operations/deliver-notices';
 import { runActivations } from '../operations/run-activation';
 import { sweep } from '../operations/sweep';
 import { tick } from '../operations/tick';
-import type { CommandName, Ports } from '../ports';
+import type { CommandName, Invoker, Ports } from '../ports';
 import { startConsumer } from './consumer';
 import { runRule } from './loop';
 
@@ -23,6 +23,8 @@ export interface Engine {
  */
 export function startEngine(options: {
   ports: Ports;
+  /** Calls the subscribers, so that they need not wait for a place beside long jobs; without it `ports.invoker` does. */
+  notifierInvoker?: Invoker;
   /** attempts side by side */
   concurrency: number;
   /** what the store has to do each day besides */
@@ -30,6 +32,7 @@ export function startEngine(options: {
 }): Engine {
   const { ports, concurrency, daily } = options;
   const { clock, journal } = ports;
+  const notifierPorts: Ports = { ...ports, invoker: options.notifierInvoker ?? ports.invoker };
   const stopping = new AbortController();
   const consumers = [
     startConsumer({
@@ -42,7 +45,7 @@ export function startEngine(options: {
     startConsumer({
       queue: ports.notify,
       concurrency,
-      carry: (messages) => deliverNotices(messages, ports),
+      carry: (messages) => deliverNotices(messages, notifierPorts),
       clock,
       journal,
     }),

@@ -1,3 +1,4 @@
+import { ConflictError, NotFoundError } from '../domain/errors';
 import type { JobRequest } from '../domain/job-request';
 import { DEFAULT_MISFIRE } from '../domain/misfire';
 import { DEFAULT_RETRY } from '../domain/retry-policy';
@@ -10,7 +11,9 @@ const CENTURY_MS = 100 * 365 * 86_400_000;
 
 const arn = (name: string) => `arn:aws:lambda:eu-west-1:111122223333:function:${name}`;
 
-const EXAMPLES: readonly (Partial<JobRequest> & { jobId: string; functionArn: string })[] = [
+type Example = Partial<JobRequest> & { jobId: string; functionArn: string; isAnnounced?: boolean };
+
+const EXAMPLES: readonly Example[] = [
   {
     jobId: 'example-heartbeat',
     name: 'heartbeat',
@@ -22,6 +25,7 @@ const EXAMPLES: readonly (Partial<JobRequest> & { jobId: string; functionArn: st
     name: 'flaky',
     functionArn: arn('job-flaky'),
     retry: { maxAttempts: 3, backoff: { kind: 'fixed', seconds: 2 }, jitter: 'none' },
+    isAnnounced: true,
   },
   {
     jobId: 'example-delayed',
@@ -29,6 +33,7 @@ const EXAMPLES: readonly (Partial<JobRequest> & { jobId: string; functionArn: st
     functionArn: arn('job-report'),
     schedule: { kind: 'delay', delaySeconds: 10 },
     payload: '{"rows":3,"source":"the examples"}',
+    isAnnounced: true,
   },
 ];
 
@@ -36,21 +41,28 @@ const EXAMPLES: readonly (Partial<JobRequest> & { jobId: string; functionArn: st
 export async function createExamples(ports: Ports): Promise<void> {
   const { clock, control } = ports;
   if (await control.read(CREATED)) return;
-  for (const example of EXAMPLES) {
-    const request: JobRequest = {
-      tags: ['example'],
-      schedule: { kind: 'immediate' },
-      payload: 'null',
-      retry: DEFAULT_RETRY,
-      misfire: DEFAULT_MISFIRE,
-      timeoutSeconds: 60,
-      ...example,
-    };
-    await createJob(`create ${example.jobId}`, request, ports);
-  }
-  for (const jobId of ['example-flaky', 'example-delayed']) {
-    const request = { jobId, state: 'DONE', functionArn: arn('notify-print') } as const;
-    await createNotification(`notify ${jobId}`, request, ports);
-  }
+  for (const example of EXAMPLES) await createExample(example, ports);
   await control.put({ name: CREATED, value: 'true', expiresAt: clock.now() + CENTURY_MS });
+}
+
+async function createExample({ isAnnounced, ...example }: Example, ports: Ports): Promise<void> {
+  const { jobId } = example;
+  const request: JobRequest = {
+    tags: ['example'],
+    schedule: { kind: 'immediate' },
+    payload: 'null',
+    retry: DEFAULT_RETRY,
+    misfire: DEFAULT_MISFIRE,
+    timeoutSeconds: 60,
+    ...example,
+  };
+  try {
+    await createJob(`create ${jobId}`, request, ports);
+    if (!isAnnounced) return;
+    await createNotification(`notify ${jobId}`, { jobId, state: 'DONE', functionArn: arn('notify-print') }, ports);
+  } catch (error) {
+    // The id is taken by a job of the user's own, or an earlier start made the example and it was deleted since.
+    if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
+    ports.journal.note('example-skipped', { jobId, reason: error.name });
+  }
 }

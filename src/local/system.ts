@@ -13,7 +13,11 @@ import type { Terminal } from './terminal';
 const HOST = '127.0.0.1';
 const SHARDS = 4;
 const TICK_SECONDS = 10;
-const RETENTION_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** The 30 days of a deployment would be 2.6 million runs of one heartbeat each second, on the disk of a laptop. */
+export const DEFAULT_RETENTION_DAYS = 3;
+/** A state may have several subscribers, who are called side by side even where jobs run one at a time. */
+const FEWEST_NOTIFIER_WORKERS = 4;
 /** What is at work when the system is told to stop may go on so long; it runs again after the next start otherwise. */
 const LONGEST_STOP_MS = 10_000;
 
@@ -24,7 +28,8 @@ export interface LocalSystem {
 
 /**
  * The whole system in one process: the store, the loop, the consumers and the HTTP API.
- * @throws DataFolderInUseError and its siblings when the folder cannot be had; an error with code EADDRINUSE for the port
+ * @throws HandlersFolderError; DataFolderInUseError and its siblings when the folder cannot be had; an error with code
+ * EADDRINUSE for the port
  */
 export async function startLocalSystem(options: {
   /** 0: any that is free */
@@ -34,26 +39,40 @@ export async function startLocalSystem(options: {
   hasExamples: boolean;
   /** attempts side by side */
   concurrency: number;
+  /** how long finished runs are kept */
+  retentionDays: number;
   terminal: Terminal;
   /** called as soon as requests are answered, before the first job runs */
   onListening: (url: string) => void;
 }): Promise<LocalSystem> {
   const { terminal, concurrency } = options;
+  const invokerFor = (maxWorkers: number) =>
+    new LocalInvoker({
+      handlersDirectory: options.handlersDirectory,
+      maxWorkers,
+      onLog: (line, from) => terminal.output(from.functionName, line),
+    });
+  const invoker = invokerFor(concurrency);
+  const notifierInvoker = invokerFor(Math.max(concurrency, FEWEST_NOTIFIER_WORKERS));
+  invoker.functions();
   const database = await openDatabase(options.dataDirectory);
-  const invoker = new LocalInvoker({
-    handlersDirectory: options.handlersDirectory,
-    maxWorkers: concurrency,
-    onLog: (line, from) => terminal.output(from.functionName, line),
-  });
+  const letGo = async () => {
+    await Promise.all([invoker.close(), notifierInvoker.close()]);
+    await database.close();
+  };
   try {
-    invoker.functions();
     const local = localPorts(database, {
       clock: systemClock,
       ids: systemIds,
       random: systemRandom,
       invoker,
       journal: terminal,
-      settings: { shards: SHARDS, tickSeconds: TICK_SECONDS, retentionMs: RETENTION_MS, allowedFunctions: ['*'] },
+      settings: {
+        shards: SHARDS,
+        tickSeconds: TICK_SECONDS,
+        retentionMs: options.retentionDays * DAY_MS,
+        allowedFunctions: ['*'],
+      },
     });
     const left = await local.takeOver();
     if (left.runs + left.messages > 0) terminal.note('taken-over', left);
@@ -65,7 +84,7 @@ export async function startLocalSystem(options: {
     });
     await once(server, 'listening');
     options.onListening(`http://${HOST}:${(server.address() as AddressInfo).port}`);
-    const engine = startEngine({ ports: local.ports, concurrency, daily: local.sweepExpired });
+    const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, daily: local.sweepExpired });
     if (options.hasExamples) await createExamples(local.ports);
 
     return {
@@ -78,14 +97,12 @@ export async function startLocalSystem(options: {
         const abandoned = over.signal.aborted ? 0 : engine.active();
         if (abandoned === 0) await stopped;
         await closed;
-        await invoker.close();
-        await database.close();
+        await letGo();
         return { abandoned };
       },
     };
   } catch (error) {
-    await invoker.close();
-    await database.close();
+    await letGo();
     throw error;
   }
 }

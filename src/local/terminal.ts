@@ -15,6 +15,7 @@ const NOTES_SHOWN = new Set([
   'not-notified',
   'late-result-dropped',
   'dead-letters-sent-again',
+  'example-skipped',
 ]);
 
 type Paint = (text: string) => string;

@@ -189,6 +189,19 @@ describe('the same idempotency key', () => {
     ]);
   });
 
+  test('is refused for another job id too, and makes no job', async () => {
+    await client.post('/jobs', jobText({ jobId: 'ia' }), key);
+    for (const other of [jobText({ jobId: 'ib' }), jobText()]) {
+      expect((await client.post('/jobs', other, key)).status).toBe(422);
+    }
+    expect((await client.send('/jobs')).json.items.map(({ jobId }: { jobId: string }) => jobId)).toEqual(['ia']);
+  });
+
+  test('that was refused with its content may come again with a better one', async () => {
+    expect((await client.post('/jobs', jobText({ schedule: 'at(2001-01-01T00:00:00)' }), key)).status).toBe(400);
+    expect((await client.post('/jobs', jobText(), key)).status).toBe(201);
+  });
+
   test('names the same job by HTTP at once, by HTTP through the queue, and by queue', async () => {
     const accepted = await client.post('/jobs', jobText(), { ...key, prefer: 'wait=5, Respond-Async; x=1' });
     expect(accepted.status).toBe(202);
@@ -282,7 +295,7 @@ describe('the runs of a job', () => {
     });
     expect((await client.send('/jobs/nightly')).json).toMatchObject({
       state: 'ACTIVE',
-      nextRunAt: '2027-05-04T12:01:00.000Z',
+      nextRunAt: '2027-05-04T12:01:05.250Z',
     });
 
     await client.world.clock.advance(5_000);

@@ -8,6 +8,7 @@ const right = {
   JOBS_TABLE_NAME: 'jobs',
   RUNS_TABLE_NAME: 'runs',
   CODE_TABLE_NAME: 'code',
+  CONTROL_TABLE_NAME: 'control',
   JOB_ACTIVATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/111122223333/job-activation',
   NOTIFY_QUEUE_URL: 'http://127.0.0.1:4566/000000000000/notify',
 };

@@ -9,7 +9,7 @@ let deployed: Awaited<ReturnType<typeof deploy>>;
 let handler: (event: SQSEvent) => Promise<SQSBatchResponse>;
 
 const event = eventOf(aStartedRun());
-const noticeOf = (jobId: string) => JSON.stringify({ version: 1, jobId, state: 'STARTED', event });
+const noticeOf = (jobId: string) => JSON.stringify({ version: 1, jobId, lifeId: 'g1', state: 'STARTED', event });
 
 beforeAll(async () => {
   deployed = await deploy();

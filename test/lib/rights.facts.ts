@@ -10,12 +10,9 @@ export type Rights = Readonly<Record<string, ReadonlySet<string>>>;
 const RARELY_USED: Readonly<Record<string, string>> = {
   'job-creator: dynamodb:GetItem RUNS_TABLE_NAME':
     'dispatching finds an occurrence that was skipped and recorded before',
-  'job-creator: dynamodb:PutItem RUNS_TABLE_NAME':
-    'dispatching skips an occurrence, when the create stalled for so long',
   'job-creator: sqs:SendMessage NOTIFY_QUEUE_URL': 'dispatching tells subscribers, of whom a new job has none',
   'job-deleter: dynamodb:GetItem RUNS_TABLE_NAME':
     'dispatching finds an occurrence that was skipped and recorded before',
-  'runner: dynamodb:BatchGetItem JOBS_TABLE_NAME': 'a one-off whose retry lies beyond its retention is kept longer',
   'runner: dynamodb:UpdateItem JOBS_TABLE_NAME': 'a one-off whose retry lies beyond its retention is kept longer',
   'runner: dynamodb:GetItem CONTROL_TABLE_NAME': 'a job whose runs must not overlap has one place to hold',
   'runner: dynamodb:PutItem CONTROL_TABLE_NAME': 'a job whose runs must not overlap has one place to hold',

@@ -1,5 +1,8 @@
 import { InvalidCursorError } from '../../ports';
 
+/** The longest that is given out has about 300 characters. A key of the store has at most 1,978 bytes, and this keeps any within. */
+const LONGEST_CURSOR = 1_000;
+
 /** Where a page ended: the key of its last item, and of what list. Opaque to callers. */
 export function writeCursor(list: string, key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify([list, ...key])).toString('base64url');
@@ -13,7 +16,7 @@ export function writeCursor(list: string, key: readonly (string | number)[]): st
 export function readCursor(list: string, shape: readonly ('string' | 'number')[], cursor: string): (string | number)[] {
   let parts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (cursor.length <= LONGEST_CURSOR) parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
     parts = undefined;
   }

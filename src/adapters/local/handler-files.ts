@@ -10,10 +10,39 @@ export class HandlerNotFoundError extends Error {
   override readonly name = 'HandlerNotFoundError';
 }
 
-/** Function names of the folder, sorted. Throws when the folder cannot be read. */
+/** The folder of handlers cannot be read. */
+export class HandlersFolderError extends Error {
+  override readonly name = 'HandlersFolderError';
+
+  constructor(directory: string, cause: unknown) {
+    super(
+      `The handlers folder ${directory} ${whatIsWrong(cause as NodeJS.ErrnoException)}. ` +
+        'Give the folder that your handlers lie in, one file a function (--handlers DIR).',
+      { cause },
+    );
+  }
+}
+
+function whatIsWrong({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'does not exist';
+  return code === 'ENOTDIR' ? 'is a file' : `cannot be read: ${message}`;
+}
+
+/**
+ * Function names of the folder, sorted.
+ * @throws HandlersFolderError when it cannot be read
+ */
 export function handlerNames(directory: string): string[] {
-  const names = readdirSync(directory).flatMap((file) => HANDLER_FILE.exec(file)?.[1] ?? []);
+  const names = filesIn(directory).flatMap((file) => HANDLER_FILE.exec(file)?.[1] ?? []);
   return [...new Set(names)].sort();
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (cause) {
+    throw new HandlersFolderError(directory, cause);
+  }
 }
 
 /** The path of the one file that is this function. Matches whole names as listed, so no name leads out of the folder. */
@@ -34,8 +63,8 @@ export function findHandlerFile(directory: string, functionName: string): string
 
 function filesOf(directory: string, functionName: string): string[] {
   try {
-    return readdirSync(directory).filter((file) => HANDLER_FILE.exec(file)?.[1] === functionName);
+    return filesIn(directory).filter((file) => HANDLER_FILE.exec(file)?.[1] === functionName);
   } catch (cause) {
-    throw new HandlerNotFoundError(`the handlers folder ${directory} cannot be read`, { cause });
+    throw new HandlerNotFoundError((cause as Error).message, { cause });
   }
 }

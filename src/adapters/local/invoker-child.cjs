@@ -1,7 +1,7 @@
 /**
  * The process that one handler lives in, as a Lambda environment does. Plain JavaScript, since bare `node` starts it.
  * Descriptor 3 carries one JSON text a line both ways: in, one `load` and then one `run` at a time; out, what
- * `FromChild` of invoker-environment.ts lists.
+ * `FromChild` of invoker-channel.ts lists.
  */
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { randomUUID } = require('node:crypto');
@@ -15,10 +15,12 @@ const { pathToFileURL } = require('node:url');
 const CHANNEL = 3;
 /** Lambda's limit on an answer, in bytes of UTF-8. */
 const MAX_RESULT_BYTES = 6_291_556;
+/** A longer line is said in pieces, as CloudWatch takes 256 KB as one event; of an error's text so much is enough. */
+const LONGEST_TEXT = 262_144;
 
 /** Which attempt does this code, or the timer or promise that it left behind, belong to? */
 const attempts = new AsyncLocalStorage();
-/** @type {{ runId?: string, functionName: string } | undefined} the attempt that is not over yet */
+/** @type {{ call: number, runId?: string, functionName: string } | undefined} the attempt that is not over yet */
 let current;
 let handler;
 
@@ -38,18 +40,22 @@ function say(message) {
 function describe(thrown) {
   try {
     if (typeof thrown === 'object' && thrown !== null) {
-      if (typeof thrown.message !== 'string') return { type: 'object', message: String(JSON.stringify(thrown)) };
-      return { type: String(thrown.name || 'Error'), message: thrown.message, stack: ownFrames(thrown.stack) };
+      if (typeof thrown.message !== 'string') return { type: 'object', message: cut(JSON.stringify(thrown)) };
+      return { type: cut(thrown.name || 'Error'), message: cut(thrown.message), stack: ownFrames(thrown.stack) };
     }
-    return { type: thrown === null ? 'null' : typeof thrown, message: String(thrown) };
+    return { type: thrown === null ? 'null' : typeof thrown, message: cut(thrown) };
   } catch {
     return { type: 'Error', message: 'the thrown value cannot be shown' };
   }
 }
 
+function cut(value) {
+  return String(value).slice(0, LONGEST_TEXT);
+}
+
 function ownFrames(stack) {
   if (typeof stack !== 'string') return undefined;
-  return stack
+  return cut(stack)
     .split('\n')
     .filter((line) => !line.includes(module.filename) && !line.includes('(node:') && !line.includes('at node:'))
     .join('\n');
@@ -60,15 +66,15 @@ function conclude(attempt, outcome, spoilt) {
   if (attempt !== current) return;
   current = undefined;
   flush(attempt);
-  say({ kind: 'over', outcome, spoilt });
+  say({ kind: 'over', call: attempt.call, outcome, spoilt });
 }
 
 function fail(attempt, error, spoilt) {
   conclude(attempt, { kind: 'failed', error }, spoilt);
 }
 
-async function run({ event, functionName, functionVersion, functionArn, memoryMb, timeoutMs }) {
-  const attempt = { functionName, partial: { out: '', err: '' } };
+async function run({ call, event, functionName, functionVersion, functionArn, memoryMb, timeoutMs }) {
+  const attempt = { call, functionName, partial: { out: '', err: '' } };
   const endsAt = performance.now() + timeoutMs;
   current = attempt;
   await attempts.run(attempt, async () => {
@@ -139,16 +145,23 @@ function capture(name, stream) {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
     const lines = (owner.partial[name] + text).split('\n');
     owner.partial[name] = lines.pop();
-    for (const line of lines) say({ kind: 'log', stream: name, runId: owner.runId, line });
+    for (const line of lines) log(name, owner, line);
+    if (owner.partial[name].length > LONGEST_TEXT) flush(owner);
     const callback = typeof encoding === 'function' ? encoding : done;
     if (callback) process.nextTick(callback);
     return true;
   };
 }
 
+function log(stream, { runId }, line) {
+  for (let from = 0; from === 0 || from < line.length; from += LONGEST_TEXT) {
+    say({ kind: 'log', stream, runId, line: line.slice(from, from + LONGEST_TEXT) });
+  }
+}
+
 function flush(owner) {
   for (const name of ['out', 'err']) {
-    if (owner.partial[name] !== '') say({ kind: 'log', stream: name, runId: owner.runId, line: owner.partial[name] });
+    if (owner.partial[name] !== '') log(name, owner, owner.partial[name]);
     owner.partial[name] = '';
   }
 }

@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { InvokeOutcome } from '../../ports';
 import type { HandlerCode } from './handler-code';
-
-export interface LogLine {
-  functionName: string;
-  /** the run that wrote it; absent for what was written while loading or by a program that the handler started */
-  runId?: string;
-  stream: 'out' | 'err';
-}
+import { LONGEST_MESSAGE, readMessage, type CodeOutcome, type Failure, type FromChild } from './invoker-channel';
+import { HandlerLog, type LogLine } from './invoker-log';
 
 export interface EnvironmentOptions {
   functionName: string;
@@ -24,21 +19,15 @@ export interface EnvironmentCall {
   timeoutMs: number;
 }
 
-type Failure = { type: string; message: string; stack?: string };
-type CodeOutcome = { kind: 'returned'; result: string } | { kind: 'failed'; error: Failure };
-
-/** What the child says, one JSON text a line. */
-type FromChild =
-  | { kind: 'loaded' }
-  | { kind: 'unloadable'; error: Failure }
-  | { kind: 'over'; outcome: CodeOutcome; spoilt: boolean }
-  | { kind: 'leftover'; runId?: string; error: Failure }
-  | { kind: 'log'; stream: 'out' | 'err'; runId?: string; line: string };
-
 /** As Lambda's own bound on the start of an environment. */
 const MAX_LOAD_MS = 10_000;
 /** A Node timer that is set further ahead fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * What a process said is read within this after its end. Its pipes stay open for longer when a program that it started
+ * outlives it and holds them, and nobody waits for that.
+ */
+const PIPE_GRACE_MS = 250;
 
 /** One process with one handler in it, for one attempt at a time. */
 export class HandlerEnvironment {
@@ -47,33 +36,44 @@ export class HandlerEnvironment {
   idleSince = 0;
   /** It must not be used again: it has ended, or an error that nobody caught may have left it in any state. */
   spoilt = false;
-  /** Resolves when the process is gone. */
+  readonly pid: number;
+  /** Resolves when the process is gone and what it said has been read. */
   readonly ended: Promise<void>;
 
   readonly #options: EnvironmentOptions;
   readonly #child: ChildProcess;
   readonly #channel: Duplex;
+  readonly #log: HandlerLog;
   #received: string[] = [];
+  #receivedCharacters = 0;
   #lastWords = '';
-  #gone = false;
+  #isGone = false;
+  /** which call is at work, or was the last; 0 is the loading */
+  #call = 0;
   #conclude: ((outcome: InvokeOutcome) => void) | undefined;
 
+  /** @throws when the machine has no process left for it */
   constructor(code: HandlerCode, options: EnvironmentOptions) {
     this.code = code;
     this.#options = options;
+    const { functionName, onLog } = options;
+    this.#log = new HandlerLog((line, stream, runId) =>
+      onLog(line, { functionName, stream, ...(runId === undefined ? {} : { runId }) }),
+    );
     // A group of its own: Ctrl-C in the terminal is for the system, which lets attempts finish; and what the handler starts ends with it.
     this.#child = spawn(
       process.execPath,
       [`--max-old-space-size=${options.memoryMb}`, join(__dirname, 'invoker-child.cjs')],
       { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true },
     );
+    // Without a listener it would end the system. The start is judged by the number, and a kill that fails by the time-out.
+    this.#child.on('error', () => {});
+    if (this.#child.pid === undefined)
+      throw new Error('no process could be started: too many are open on this machine');
+    this.pid = this.#child.pid;
     this.#channel = this.#child.stdio[3] as Duplex;
     this.ended = new Promise((resolve) => this.#child.once('close', () => resolve()));
     this.#listen();
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
   }
 
   /** Answers how loading failed, or undefined when the handler is ready. */
@@ -86,13 +86,17 @@ export class HandlerEnvironment {
   /** The time counts from here: the handler is loaded. */
   async invoke(call: EnvironmentCall): Promise<InvokeOutcome> {
     const { functionName, memoryMb } = this.#options;
-    return this.#ask({ kind: 'run', functionName, memoryMb, ...call }, call.timeoutMs, 'the code ran');
+    this.#call += 1;
+    const message = { kind: 'run', call: this.#call, functionName, memoryMb, ...call };
+    return this.#ask(message, call.timeoutMs, 'the code ran');
   }
 
   /** Ends the process at once, whatever it does, and what it has started. An attempt in it ends with this outcome. */
   end(outcome: InvokeOutcome): void {
     this.spoilt = true;
     this.#killGroup();
+    // Somebody may wait for its end, and the system must not run out of things to do before.
+    this.#child.ref();
     this.#conclude?.(outcome);
   }
 
@@ -117,11 +121,10 @@ export class HandlerEnvironment {
     // A write to a process that has just died; its end is reported by 'close'.
     this.#channel.on('error', () => {});
     for (const stream of ['out', 'err'] as const) this.#forward(stream);
-    child.on('error', (error) => this.end({ kind: 'held-back', reason: 'service-error', message: error.message }));
-    child.on('exit', () => this.#killGroup());
-    // Not 'exit': by now everything that it said has been read.
+    child.on('exit', () => this.#afterExit());
+    // Not 'exit': by now everything that it said has been read, or is not waited for.
     child.on('close', (exitCode, signal) => {
-      this.#gone = true;
+      this.#log.end();
       this.end(this.#death(exitCode, signal));
     });
     // The system may end while environments wait for work; an attempt keeps it alive by its timer.
@@ -129,25 +132,48 @@ export class HandlerEnvironment {
     for (const pipe of child.stdio) (pipe as { unref?: () => void } | null)?.unref?.();
   }
 
+  #afterExit(): void {
+    this.#killGroup();
+    this.#isGone = true;
+    this.spoilt = true;
+    const { stdio } = this.#child;
+    // After a long turn of the event loop the timer comes before what can be read: that has its turn first.
+    const grace = setTimeout(() => setImmediate(() => stdio.forEach((pipe) => pipe?.destroy())), PIPE_GRACE_MS);
+    this.#child.once('close', () => clearTimeout(grace));
+  }
+
   #receive(chunk: string): void {
     const [head = '', ...rest] = chunk.split('\n');
     this.#received.push(head);
+    this.#receivedCharacters += head.length;
     for (const next of rest) {
-      this.#hear(JSON.parse(this.#received.join('')) as FromChild);
+      const message = readMessage(this.#received.join(''));
+      if (message === undefined) return this.#garbled();
+      this.#hear(message);
       this.#received = [next];
+      this.#receivedCharacters = next.length;
     }
+    if (this.#receivedCharacters > LONGEST_MESSAGE) this.#garbled();
+  }
+
+  /** Whatever comes after it cannot be told from what the handler wrote. */
+  #garbled(): void {
+    this.#channel.destroy();
+    this.#received = [];
+    this.end(failed('Runtime.ChannelError', 'the code wrote to file descriptor 3, which belongs to the system'));
   }
 
   #hear(message: FromChild): void {
     switch (message.kind) {
       case 'loaded':
-        this.#conclude?.({ kind: 'returned', result: 'null' });
+        if (this.#call === 0) this.#conclude?.({ kind: 'returned', result: 'null' });
         break;
       case 'unloadable':
         this.#logStack(message.error);
         this.end(failed(message.error.type, message.error.message));
         break;
       case 'over':
+        if (message.call !== this.#call) break;
         if (message.outcome.kind === 'failed') this.#logStack(message.outcome.error);
         this.#settle(message.outcome, message.spoilt);
         break;
@@ -156,7 +182,7 @@ export class HandlerEnvironment {
         this.#logStack(message.error, message.runId);
         break;
       case 'log':
-        this.#log(message.line, message.stream, message.runId);
+        this.#log.line(message.line, message.stream, message.runId);
         break;
     }
   }
@@ -168,20 +194,15 @@ export class HandlerEnvironment {
   }
 
   #logStack(error: Failure, runId?: string): void {
-    for (const line of error.stack?.split('\n') ?? []) this.#log(line, 'err', runId);
-  }
-
-  #log(line: string, stream: 'out' | 'err', runId?: string): void {
-    const { functionName, onLog } = this.#options;
-    onLog(line, { functionName, stream, ...(runId === undefined ? {} : { runId }) });
+    for (const line of error.stack?.split('\n') ?? []) this.#log.line(line, 'err', runId);
   }
 
   /** What does not come from the handler's own `process.stdout`: programs that it starts, and Node's last words. */
   #forward(stream: 'out' | 'err'): void {
     const pipe = stream === 'out' ? this.#child.stdout : this.#child.stderr;
     pipe?.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-4096);
-      for (const line of text.replace(/\n$/, '').split('\n')) this.#log(line, stream);
+      this.#lastWords = (this.#lastWords + text.slice(-4096)).slice(-4096);
+      this.#log.raw(text, stream);
     });
   }
 
@@ -194,7 +215,7 @@ export class HandlerEnvironment {
 
   #killGroup(): void {
     // The number of a process that is gone may belong to another one.
-    if (this.pid === undefined || this.#gone) return;
+    if (this.#isGone) return;
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {

@@ -2,7 +2,8 @@ import { isAbsolute, resolve } from 'node:path';
 import type { InvokeOutcome, Invoker } from '../../ports';
 import { HandlerSourceError, isUnchanged, readHandler, type HandlerCode } from './handler-code';
 import { findHandlerFile, HandlerNotFoundError, handlerNames } from './handler-files';
-import { failed, HandlerEnvironment, type LogLine } from './invoker-environment';
+import { failed, HandlerEnvironment } from './invoker-environment';
+import type { LogLine } from './invoker-log';
 import { Reaper } from './invoker-reaper';
 
 export interface LocalInvokerOptions {
@@ -24,6 +25,9 @@ type Call = Parameters<Invoker['invoke']>[0];
 
 const FUNCTION_ARN =
   /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:([A-Za-z0-9_-]{1,64})(?::(\$LATEST|[A-Za-z0-9_-]{1,128}))?$/;
+
+/** A process that was killed is gone within milliseconds; one that the kernel does not let go is not waited for longer. */
+const LONGEST_CLOSE_MS = 2_000;
 
 const CLOSED: InvokeOutcome = { kind: 'held-back', reason: 'service-error', message: 'the local invoker is closed' };
 
@@ -57,7 +61,10 @@ export class LocalInvoker implements Invoker {
     this.#onLog = options.onLog ?? ((line) => process.stdout.write(line + '\n'));
   }
 
-  /** Names of the functions in the folder, sorted. Throws when the folder cannot be read. */
+  /**
+   * Names of the functions in the folder, sorted.
+   * @throws HandlersFolderError when it cannot be read
+   */
   functions(): string[] {
     return handlerNames(this.#directory);
   }
@@ -79,7 +86,7 @@ export class LocalInvoker implements Invoker {
     }
   }
 
-  /** Ends all processes; attempts that are still in them are held back. */
+  /** Ends all processes, within 2 s; attempts that are still in them are held back. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sweep);
@@ -87,7 +94,10 @@ export class LocalInvoker implements Invoker {
     const environments = [...this.#environments];
     for (const environment of environments) this.#end(environment);
     this.#reaper?.end();
-    await Promise.all(environments.map(({ ended }) => ended));
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => (timer = setTimeout(resolve, LONGEST_CLOSE_MS)));
+    await Promise.race([Promise.all(environments.map(({ ended }) => ended)), tooLong]);
+    clearTimeout(timer);
   }
 
   async #attempt({ functionArn, event, timeoutMs }: Call): Promise<InvokeOutcome> {
@@ -114,8 +124,9 @@ export class LocalInvoker implements Invoker {
     if (this.#environments.size >= this.#maxWorkers) this.#end(this.#idle[0]);
     const environment = new HandlerEnvironment(code, { functionName, memoryMb: this.#memoryMb, onLog: this.#onLog });
     this.#environments.add(environment);
+    void environment.ended.then(() => this.#end(environment));
     this.#reaper ??= new Reaper();
-    if (environment.pid !== undefined) this.#reaper.watch(environment.pid);
+    this.#reaper.watch(environment.pid);
     const failure = await environment.load();
     if (failure === undefined) return environment;
     this.#end(environment);
@@ -161,7 +172,7 @@ export class LocalInvoker implements Invoker {
     const place = this.#idle.indexOf(environment);
     if (place >= 0) this.#idle.splice(place, 1);
     environment.end(CLOSED);
-    if (environment.pid !== undefined) this.#reaper?.forget(environment.pid);
+    this.#reaper?.forget(environment.pid);
   }
 
   /** First come, first served; `timeoutMs` of a call does not count while it waits. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { LocalInvoker, type LocalInvokerOptions } from '../../../src/adapters/local/invoker';
-import type { LogLine } from '../../../src/adapters/local/invoker-environment';
+import type { LogLine } from '../../../src/adapters/local/invoker-log';
 import { contractArn, describeInvokerContract } from '../../contracts/invoker.contract';
 
 const ROOT = join(__dirname, '../../..');
