@@ -3,6 +3,9 @@ import { createJob } from '../../src/operations/create-job';
 import { createNotification } from '../../src/operations/create-notification';
 import { deleteJob } from '../../src/operations/delete-job';
 import { deleteNotification } from '../../src/operations/delete-notification';
+import { editJob } from '../../src/operations/edit-job';
+import { pauseJob, resumeJob } from '../../src/operations/pause-job';
+import { triggerJob } from '../../src/operations/trigger-job';
 import { runActivations } from '../../src/operations/run-activation';
 import { tick } from '../../src/operations/tick';
 import { NotFoundError } from '../../src/domain/errors';
@@ -272,6 +275,105 @@ describe('a process that dies between any two calls of', () => {
       },
     });
   });
+
+  test('pausing: once it was answered nothing starts until it is resumed, and every occurrence has its fate', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      rest: 5 * MINUTE,
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+        await world.clock.advance(30 * SECOND);
+      },
+      act: (_, ports) => pauseJob('a', {}, ports),
+      again: (world) => pauseJob('a', {}, world.ports),
+      check: async (world) => {
+        // The run of second 20 was due before the pause; nobody was there to take it until after.
+        expect(world.callsOf('job-report')).toEqual([]);
+        await resumeJob('a', world.ports);
+        const resumedAt = world.clock.now();
+        await world.clock.advance(MINUTE);
+        expect(world.calls.every(({ at }) => at > resumedAt)).toBe(true);
+        expect(world.calls.length).toBe(3);
+      },
+    });
+  });
+
+  test('resuming: the schedule goes on, once for each occurrence', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      rest: 2 * MINUTE,
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+        await pauseJob('a', {}, world.ports);
+        await world.clock.advance(10 * MINUTE + 5 * SECOND);
+      },
+      act: (_, ports) => resumeJob('a', ports),
+      again: (world) => resumeJob('a', world.ports),
+      check: async (world) => {
+        const ran = world.calls.map(({ at }) => at);
+        expect(ran).toEqual([20, 40, 60, 80, 100, 120].map((seconds) => NOON + 10 * MINUTE + seconds * SECOND));
+      },
+    });
+  });
+
+  test('editing: every occurrence runs once, under one of the two definitions', async () => {
+    const histories = await dieEverywhere({
+      code: { 'job-report': ok, 'job-new': ok },
+      rest: 3 * MINUTE,
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(20 seconds)') }), world.ports);
+        const engine = world.start();
+        await world.clock.advance(30 * SECOND);
+        await world.stop(engine);
+        world.calls.length = 0;
+      },
+      act: (_, ports) => editJob('a', { functionArn: functionArn('job-new') }, undefined, ports),
+      check: async (world, { wasAcknowledged }) => {
+        const ran = world.calls.map(({ at }) => at);
+        expect(ran).toEqual([40, 60, 80, 100, 120, 140, 160, 180, 200].map((seconds) => NOON + seconds * SECOND));
+        if (wasAcknowledged) expect(world.callsOf('job-report')).toEqual([]);
+      },
+    });
+    expect(histories).toBeGreaterThan(10);
+  });
+
+  test('triggering: a caller who asks again has one run', async () => {
+    await dieEverywhere({
+      code: { 'job-report': ok },
+      arrange: async (world) => {
+        await createJob('r1', aRequest({ jobId: 'a', schedule: rate('rate(1 hour)') }), world.ports);
+      },
+      act: (_, ports) => triggerJob('t1', 'a', ports),
+      again: (world) => triggerJob('t1', 'a', world.ports),
+      check: async (world) => {
+        expect(world.calls).toHaveLength(1);
+      },
+    });
+  });
+
+  for (const overlap of ['skip', 'queue-one', 'cancel-previous'] as const) {
+    test(`a run under "${overlap}": the place is held by one, and by none for ever`, async () => {
+      const histories = await dieEverywhere({
+        code: { 'job-report': async (call, clock) => clock.waitUntil(call.at + 5 * SECOND) },
+        rest: 6 * MINUTE,
+        arrange: async (world) => {
+          const schedule = rate('rate(60 seconds)');
+          const retry = { maxAttempts: 5, backoff: { kind: 'fixed' as const, seconds: 1 }, jitter: 'none' as const };
+          await createJob('r1', aRequest({ jobId: 'a', schedule, overlap, retry }), world.ports);
+          await world.clock.advance(MINUTE);
+        },
+        act: runVisible,
+        check: async (world) => {
+          const runs = await world.runsOf('a');
+          expect(runs.map(({ nominalAt }) => nominalAt)).toEqual(runs.map((_, k) => NOON + (k + 1) * MINUTE));
+          expect(runs.at(-2)?.state).toBe('DONE');
+          expect(runs.filter(({ state }) => state === 'DONE').length).toBeGreaterThanOrEqual(4);
+          await world.clock.advance(30 * SECOND);
+        },
+      });
+      expect(histories).toBeGreaterThan(10);
+    });
+  }
 
   test('subscribing: whoever was told so hears of what happens', async () => {
     await dieEverywhere({
