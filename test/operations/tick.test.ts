@@ -1,0 +1,193 @@
+import { createJob } from '../../src/operations/create-job';
+import { deleteJob } from '../../src/operations/delete-job';
+import { editJob } from '../../src/operations/edit-job';
+import { pauseJob, resumeJob } from '../../src/operations/pause-job';
+import { sweep } from '../../src/operations/sweep';
+import { tick } from '../../src/operations/tick';
+import { runIdOf } from '../../src/domain/activation';
+import { anActivation, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
+import { aRequest, rate, World } from '../support/world';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open({ code: { 'job-report': () => 'done' } });
+});
+afterEach(() => world.close());
+
+const createLater = (jobId: string, delaySeconds: number) =>
+  createJob(jobId, aRequest({ jobId, schedule: { kind: 'delay', delaySeconds } }), world.ports);
+const firstTick = () => tick({ loopStartedAt: world.clock.now(), isFirst: true }, world.ports);
+/** What lies in the activation queue, and when it comes. */
+const sent = async () => {
+  const found: [jobId: string, dueAt: number][] = [];
+  for (let messages = await take(); messages.length > 0; messages = await take()) {
+    for (const { body } of messages) {
+      const { jobId, dueAt } = JSON.parse(body) as { jobId: string; dueAt: number };
+      found.push([jobId, (dueAt - NOON) / SECOND]);
+    }
+  }
+  return found.sort();
+};
+const take = () => world.ports.activations.receive(10);
+
+describe('a tick', () => {
+  test('that finds nothing due ends its loop and writes nothing', async () => {
+    await createLater('a', 3_600);
+    expect(await firstTick()).toMatchObject({ done: true, reason: 'nothing-due' });
+    expect(await world.ports.control.read('newest-loop')).toBeUndefined();
+    await world.clock.advance(14 * MINUTE);
+    expect(await sent()).toEqual([]);
+  });
+
+  test('that ends its loop first sends all it found within the horizon: its successor may be late', async () => {
+    await createLater('a', 1_000);
+    await world.clock.advance(1_000 * SECOND - 125 * SECOND);
+    expect(await firstTick()).toMatchObject({ done: true });
+    await world.clock.advance(130 * SECOND);
+    expect(await sent()).toEqual([['a', 1_000]]);
+  });
+
+  test('of a loop that goes on sends what falls due before the next tick and its margin, and no more', async () => {
+    for (const [jobId, delaySeconds] of [
+      ['near', 1_015],
+      ['far', 1_016],
+    ] as const)
+      await createLater(jobId, delaySeconds);
+    await world.clock.advance(1_000 * SECOND);
+    const result = await firstTick();
+    expect(result).toMatchObject({ done: false, wakeAt: NOON + 1_011 * SECOND });
+    expect(await world.ports.control.read('newest-loop')).toMatchObject({ value: String(NOON + 1_000 * SECOND) });
+    await world.clock.advance(20 * SECOND);
+    expect(await sent()).toEqual([['near', 1_015]]);
+  });
+
+  test('after the first of its loop ends when a newer loop has begun', async () => {
+    await createLater('a', 1_050);
+    await world.clock.advance(1_000 * SECOND);
+    const older = { loopStartedAt: world.clock.now() - MINUTE, isFirst: false };
+    await firstTick();
+    expect(await tick(older, world.ports)).toEqual({ done: true, reason: 'newer-loop' });
+  });
+
+  test('costs the same whatever else is stored: it reads the due index only', async () => {
+    await Promise.all(Array.from({ length: 300 }, (_, k) => createLater(`later-${k}`, 86_400 + k)));
+    const reads: string[] = [];
+    const jobs = new Proxy(world.ports.jobs, {
+      get: (target, key) => {
+        reads.push(String(key));
+        const member: unknown = Reflect.get(target, key);
+        return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
+      },
+    });
+    await tick({ loopStartedAt: world.clock.now(), isFirst: true }, { ...world.ports, jobs });
+    expect(reads).toEqual(['due', 'due', 'due', 'due']);
+  });
+});
+
+describe('the first tick of a minute', () => {
+  const nominalAt = NOON + SECOND;
+  const runId = runIdOf('a', nominalAt, 'scheduled');
+  const bury = (returns?: number) =>
+    world.ports.deadActivations.send([
+      {
+        body: JSON.stringify(
+          anActivation({
+            jobId: 'a',
+            generation: 'guid-000001',
+            nominalAt,
+            dueAt: nominalAt,
+            ...(returns ? { returns } : {}),
+          }),
+        ),
+      },
+    ]);
+
+  test('sends dead activations again, and counts how often', async () => {
+    await bury();
+    await firstTick();
+    const [message] = await (await world.clock.advance(2 * SECOND), take());
+    expect(JSON.parse(message!.body)).toMatchObject({ jobId: 'a', returns: 1 });
+    expect(await world.ports.deadActivations.receive(1)).toEqual([]);
+  });
+
+  test('gives a run up that came back too often, and says so', async () => {
+    await bury(3);
+    await firstTick();
+    expect(await world.ports.runs.read('a', runId)).toMatchObject({ state: 'FAILED', reason: 'undeliverable' });
+    expect(await sent()).toEqual([]);
+  });
+
+  test('leaves what nobody can read where a person will find it', async () => {
+    await world.ports.deadActivations.send([{ body: 'not an activation' }]);
+    await firstTick();
+    await world.clock.advance(2 * MINUTE);
+    expect(await world.ports.deadActivations.receive(1)).toMatchObject([{ body: 'not an activation' }]);
+  });
+});
+
+/** Nobody ticked: the occurrence of second 200 fell due, and is on no queue yet. */
+describe('an occurrence that fell due before its job is changed', () => {
+  beforeEach(async () => {
+    await createJob('r', aRequest({ jobId: 'a', schedule: rate('rate(200 seconds)') }), world.ports);
+    await world.clock.advance(201 * SECOND);
+  });
+  const fate = async () => {
+    world.start();
+    await world.clock.advance(10 * SECOND);
+    return (await world.runsOf('a')).map(({ nominalAt, state, reason }) => [
+      (nominalAt - NOON) / SECOND,
+      state,
+      reason,
+    ]);
+  };
+
+  test('by a pause says that it was paused', async () => {
+    await pauseJob('a', {}, world.ports);
+    expect(await fate()).toEqual([[200, 'SKIPPED', 'paused']]);
+    await resumeJob('a', world.ports);
+  });
+
+  test('by a deletion says that it was deleted', async () => {
+    await deleteJob('d', 'a', world.ports);
+    expect(await fate()).toEqual([[200, 'SKIPPED', 'deleted']]);
+  });
+
+  test('by an edit runs as it was', async () => {
+    await editJob('a', { schedule: { expression: 'rate(1 hour)' } }, undefined, world.ports);
+    expect(await fate()).toEqual([[200, 'DONE', undefined]]);
+  });
+});
+
+describe('the daily sweep', () => {
+  test('finds a one-off whose message was lost, and sends it again', async () => {
+    await createLater('a', 10);
+    await world.clock.advance(11 * SECOND);
+    const lost = await take();
+    await world.ports.activations.remove(lost.map(({ receipt }) => receipt));
+    await world.clock.advance(2 * HOUR);
+    expect(await sweep(world.ports, { paceMs: 0 })).toEqual({ sentAgain: 1 });
+    world.start();
+    await world.clock.advance(SECOND);
+    expect(await world.runsOf('a')).toMatchObject([{ state: 'DONE' }]);
+    expect(await sweep(world.ports, { paceMs: 0 })).toEqual({ sentAgain: 0 });
+  });
+
+  test('finds a run whose runner and message are gone', async () => {
+    const engine = world.start();
+    world.code['job-report'] = ({ event }) => {
+      if (event['attempt'] === 1) throw new Error('again');
+    };
+    const retry = { maxAttempts: 2, backoff: { kind: 'fixed' as const, seconds: 600 }, jitter: 'none' as const };
+    await createJob('r', aRequest({ jobId: 'a', retry }), world.ports);
+    await world.clock.advance(MINUTE);
+    await world.stop(engine);
+    await world.clock.advance(10 * MINUTE);
+    const lost = await take();
+    await world.ports.activations.remove(lost.map(({ receipt }) => receipt));
+    await world.clock.advance(2 * HOUR);
+    expect(await sweep(world.ports, { paceMs: 0 })).toEqual({ sentAgain: 1 });
+    world.start();
+    await world.clock.advance(SECOND);
+    expect(await world.runsOf('a')).toMatchObject([{ state: 'DONE', attempt: 2 }]);
+  });
+});
