@@ -1,4 +1,5 @@
-/** How many next-runs a second the schedule engine finds, beside croner in the same run: `npx tsx bench/schedule.ts`. */
+/** How many next-runs a second the schedule engine finds, beside croner and cron-parser in the same run: `npx tsx bench/schedule.ts`. */
+import { CronExpressionParser } from 'cron-parser';
 import { Cron } from 'croner';
 import { nextOccurrence, parseSchedule } from '../src/domain/schedule';
 
@@ -37,11 +38,22 @@ function perSecond(next: (at: number) => number | undefined): number {
   return Math.round((found / elapsed) * 1000);
 }
 
+/** It keeps its place itself; undefined for what it cannot say. */
+function cronParser(expression: string, timezone: string): number | undefined {
+  try {
+    const interval = CronExpressionParser.parse(expression, { tz: timezone, currentDate: new Date(FROM_AT) });
+    return perSecond(() => interval.next().getTime());
+  } catch {
+    return undefined;
+  }
+}
+
 const rows = EXPRESSIONS.map(([title, expression, croners, timezone]) => {
   const schedule = parseSchedule(expression, { timezone });
   const ours = perSecond((at) => nextOccurrence(schedule, at, { anchorAt: FROM_AT }));
   const cron = croners === undefined ? undefined : new Cron(croners, { timezone, paused: true });
   const theirs = cron === undefined ? undefined : perSecond((at) => cron.nextRun(new Date(at))?.getTime());
-  return { title, expression, timezone, 'ours/s': ours, 'croner/s': theirs ?? '-' };
+  const parsers = croners === undefined ? undefined : cronParser(croners, timezone);
+  return { title, expression, timezone, 'ours/s': ours, 'croner/s': theirs ?? '-', 'cron-parser/s': parsers ?? '-' };
 });
 console.table(rows);

@@ -1,5 +1,6 @@
 import { Cron } from 'croner';
 import * as fc from 'fast-check';
+import { runs } from '../../support/property-runs';
 import { nextOccurrence, parseSchedule } from '../../../src/domain/schedule';
 import { expressions } from './expressions';
 
@@ -53,7 +54,7 @@ test('we agree with croner wherever the rules are the same: 10,000 times over ni
         at = ours;
       }
     }),
-    { numRuns: 4000 },
+    { numRuns: runs(4000) },
   );
   expect(compared).toBeGreaterThanOrEqual(WANTED);
   expect(zonesCompared.size).toBe(ZONES.length);

@@ -10,6 +10,7 @@ import {
   skippedBetween,
   toLocalText,
 } from '../../../src/domain/schedule';
+import { runs } from '../../support/property-runs';
 import { bruteForce, windowAround } from './brute-force';
 import { expressions, matches } from './expressions';
 
@@ -60,7 +61,7 @@ test('every occurrence is found, and nothing else, as a scan over all seconds ar
       const skipped = skippedBetween(schedule, window.fromAt, window.untilAt - 1, 1e6);
       expect(skipped.map(({ localTime }) => localTime)).toEqual(lost);
     }),
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   );
 });
 
@@ -78,7 +79,7 @@ test('backwards it finds the same as forwards', () => {
       }
       expect(backwards).toEqual(forwards);
     }),
-    { numRuns: 120 },
+    { numRuns: runs(120) },
   );
 });
 
@@ -100,7 +101,7 @@ test('next is strictly after, previous strictly before, and between the two ther
         expect(nextOccurrence(schedule, previous - 1)).toBe(previous);
       }
     }),
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   );
 });
 
@@ -113,7 +114,7 @@ test('every occurrence shows the fields of its expression on the clocks of its z
         expect(matches(expression, wall)).toBe(true);
       }
     }),
-    { numRuns: 120 },
+    { numRuns: runs(120) },
   );
 });
 
@@ -184,7 +185,7 @@ test('whatever is written is read or refused with the one error, and what is rea
       expect(describeSchedule(schedule)).toMatch(/^[A-Z].{5,}/);
       expect(preview.description).not.toMatch(/undefined|NaN/);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
   // Or the noise would be too wild to prove anything about what is read.
   expect(accepted).toBeGreaterThan(100);

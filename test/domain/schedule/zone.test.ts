@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { runs } from '../../support/property-runs';
 import { ScheduleError, checkTimezone, toLocalText } from '../../../src/domain/schedule';
 
 const ZONES = [
@@ -43,7 +44,7 @@ test('a local text is what Intl shows, for any second from 1970 to 2199, asked f
         expect(toLocalText(second * 1000, zone).slice(0, 19)).toBe(intlText(second * 1000, zone));
       },
     ),
-    { numRuns: 800 },
+    { numRuns: runs(800) },
   );
 });
 
