@@ -1,8 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A user's function: what it throws is answered as Lambda does it, with status 200 and X-Amz-Function-Error. */
-export type UserFunction = (event: unknown) => unknown;
+export type UserFunction = (event: unknown, context: UserContext) => unknown;
+
+export interface UserContext {
+  functionName: string;
+  invokedFunctionArn: string;
+  awsRequestId: string;
+  getRemainingTimeInMillis: () => number;
+}
+
+/** What a function has by default. */
+const TIMEOUT_MS = 3_000;
 
 /** Lambda's Invoke on loopback, for functions by their name. */
 export async function startLambdaStandIn(functions: ReadonlyMap<string, UserFunction>) {
@@ -19,10 +30,10 @@ export async function startLambdaStandIn(functions: ReadonlyMap<string, UserFunc
         return;
       }
       try {
-        answer(200, (await code(JSON.parse(Buffer.concat(chunks).toString('utf8')))) ?? null);
+        const event: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+        answer(200, (await code(event, contextOf(arn ?? ''))) ?? null);
       } catch (error) {
-        const { name, message } = error as Error;
-        answer(200, { errorType: name, errorMessage: message }, { 'x-amz-function-error': 'Unhandled' });
+        answer(200, failureOf(error), { 'x-amz-function-error': 'Unhandled' });
       }
     })();
   });
@@ -34,4 +45,20 @@ export async function startLambdaStandIn(functions: ReadonlyMap<string, UserFunc
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function contextOf(arn: string): UserContext {
+  const until = performance.now() + TIMEOUT_MS;
+  return {
+    functionName: arn.split(':')[6] ?? '',
+    invokedFunctionArn: arn,
+    awsRequestId: randomUUID(),
+    getRemainingTimeInMillis: () => until - performance.now(),
+  };
+}
+
+/** What Lambda's Node.js runtime answers for what was thrown: of what is no error, its type and its text. */
+function failureOf(thrown: unknown) {
+  if (thrown instanceof Error) return { errorType: thrown.name, errorMessage: thrown.message };
+  return { errorType: typeof thrown, errorMessage: String(thrown) };
 }
