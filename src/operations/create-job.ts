@@ -172,18 +172,24 @@ function namesNothing({ endAt, ...endless }: ExpressionRequest, now: number): Fi
 }
 
 function expressionSchedule(asked: ExpressionRequest, now: number): JobSchedule {
-  const { expression, timezone, dst, startAt, endAt } = asked;
+  const { expression, timezone, dst, endAt } = asked;
   const parsed = parseSchedule(expression, { timezone, ...(dst === undefined ? {} : { dst }) });
   if (parsed.kind === 'at') {
     return { kind: 'once', at: parsed.at, expression, timezone, ...(parsed.ambiguous ? { isAmbiguous: true } : {}) };
   }
+  // The start of a rate is a run, and runs are due at whole seconds.
+  const startAt = parsed.kind === 'rate' && asked.startAt !== undefined ? toSecond(asked.startAt) : asked.startAt;
   return {
     kind: 'recurring',
     expression,
     timezone,
-    anchorAt: startAt ?? Math.floor(now / 1000) * 1000,
+    anchorAt: startAt ?? toSecond(now),
     ...(dst === undefined ? {} : { dst }),
     ...(startAt === undefined ? {} : { startAt }),
     ...(endAt === undefined ? {} : { endAt }),
   };
+}
+
+function toSecond(at: number): number {
+  return Math.floor(at / 1000) * 1000;
 }
