@@ -22,11 +22,20 @@ export interface Activation {
 
 /**
  * The same for the same occurrence, so that a repeat is recognised; begins with the nominal instant, so that it sorts.
- * It carries no generation: an edit does not run an occurrence a second time.
+ * A scheduled run's id carries no generation: an edit does not run an occurrence a second time. A backfill's does: it is asked
+ * for under one definition, and may be asked for again under the next.
  */
-export function runIdOf(jobId: string, nominalAt: number, origin: RunOrigin): string {
-  const hash = createHash('sha256').update(`${jobId}\n${nominalAt}\n${origin}`).digest('hex');
+export function runIdOf({ jobId, nominalAt, origin, generation }: Occasion): string {
+  const words = [jobId, nominalAt, origin, ...(origin === 'backfill' ? [generation] : [])];
+  const hash = createHash('sha256').update(words.join('\n')).digest('hex');
   return `${new Date(nominalAt).toISOString().replace(/[-:.]/g, '')}-${hash.slice(0, 16)}`;
+}
+
+type Occasion = Pick<Activation, 'jobId' | 'nominalAt' | 'origin' | 'generation'>;
+
+/** The id of the run that the schedule itself starts at this instant. */
+export function scheduledRunIdOf(jobId: string, nominalAt: number): string {
+  return runIdOf({ jobId, nominalAt, origin: 'scheduled', generation: '' });
 }
 
 /** The run before it has a row: sequence 1 by definition. `retentionMs` counts from the due instant. */
@@ -34,7 +43,7 @@ export function scheduledRun(activation: Activation, retentionMs: number): Run {
   const { jobId, generation, origin, nominalAt, dueAt } = activation;
   return {
     jobId,
-    runId: runIdOf(jobId, nominalAt, origin),
+    runId: runIdOf(activation),
     revision: 0,
     sequence: 1,
     state: 'SCHEDULED',

@@ -47,8 +47,8 @@ export type ClaimDecision =
 export function decideClaim(input: {
   activation: Activation;
   job: JobRow | undefined;
-  /** the tries that the definition allows under which the run began */
-  maxAttempts?: number;
+  /** what the job was under the message's generation, where an edit replaced that since; absent: as it is */
+  definition?: JobRow | undefined;
   run: Run | undefined;
   now: number;
   retentionMs: number;
@@ -58,7 +58,8 @@ export function decideClaim(input: {
   const begun = run !== undefined && run.attempt > 0;
 
   if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
-  const standing = standingOf(activation, job);
+  const definition = input.definition ?? job;
+  const standing = standingOf(activation, job, input.definition);
   if (standing === 'unknown') return decideOrphan(activation, job, run, now);
   if (run && holdsLease(run, now)) {
     return {
@@ -85,12 +86,11 @@ export function decideClaim(input: {
     return { action: 'send-again', activation: again, deliverAt, seen: run, reason: 'waits-for-retry' };
   }
   const mayMisfire = !begun && activation.origin === 'scheduled' && !activation.isQueued;
-  if (mayMisfire && isMisfireToSkip(job!, activation.nominalAt, now)) {
+  if (mayMisfire && isMisfireToSkip(definition!, activation.nominalAt, now, validUntil(activation, job!))) {
     const over = run ?? scheduledRun(activation, retentionMs);
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
   }
-  const maxAttempts = input.maxAttempts ?? job!.retry.maxAttempts;
-  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, maxAttempts, now);
+  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, definition!.retry.maxAttempts, now);
 }
 
 function decideNextAttempt(run: Run, seen: { seen?: Run }, maxAttempts: number, now: number): ClaimDecision {
@@ -114,13 +114,21 @@ function decideNextAttempt(run: Run, seen: { seen?: Run }, maxAttempts: number, 
  * How this message's generation stands to the job: `unknown` when its row is still being written (or never came),
  * `fenced` when it was given up before.
  */
-function standingOf(activation: Activation, job: JobRow | undefined) {
+function standingOf(activation: Activation, job: JobRow | undefined, definition: JobRow | undefined) {
   if (!job) return 'unknown';
+  const isKnown = job.generations.some(({ id }) => id === activation.generation);
+  if (job.state === 'DELETED') return isKnown ? 'deleted' : 'fenced';
+  // A generation that the row has forgotten is known by the definition that was kept of it.
+  if (!isKnown) return definition?.lifeId === job.lifeId ? 'superseded' : 'unknown';
+  // What a person asked for is not superseded by an edit.
+  const isScheduled = activation.origin === 'scheduled';
+  return isScheduled && activation.nominalAt >= validUntil(activation, job) ? 'superseded' : 'valid';
+}
+
+/** The start of the generation that replaced the message's own. */
+function validUntil(activation: Activation, job: JobRow): number {
   const known = job.generations.findIndex(({ id }) => id === activation.generation);
-  if (job.state === 'DELETED') return known < 0 ? 'fenced' : 'deleted';
-  if (known < 0) return 'unknown';
-  const successor = job.generations[known + 1];
-  return successor && activation.nominalAt >= successor.startedAt ? 'superseded' : 'valid';
+  return known < 0 ? Infinity : (job.generations[known + 1]?.startedAt ?? Infinity);
 }
 
 function decideOrphan(

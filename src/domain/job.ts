@@ -72,8 +72,9 @@ export interface JobRow {
   jitterSeconds?: number;
   /** the schedule ends with so many runs dispatched */
   maxRuns?: number;
-  /** runs dispatched so far, and the latest of them (nominal, epoch ms); kept only where maxRuns is set */
+  /** runs dispatched so far; kept only where maxRuns is set */
   runsDispatched?: number;
+  /** the latest of them, nominal, epoch ms; kept where maxRuns is set, and when the schedule ends */
   dispatchedUntil?: number;
   /** while PAUSED: since when (epoch ms), why and by whom, as the caller said */
   pause?: { at: number; reason?: string; by?: string };

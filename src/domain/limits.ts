@@ -1,3 +1,5 @@
+import { LONGEST_EXPRESSION } from './schedule';
+
 /** Every bound on what comes from outside, in one place; `docs/architecture.md` shows the same table. */
 export const LIMITS = {
   payloadBytes: 256 * 1024,
@@ -10,7 +12,7 @@ export const LIMITS = {
   tagCharacters: 64,
   idCharacters: 64,
   requestIdCharacters: 128,
-  expressionCharacters: 256,
+  expressionCharacters: LONGEST_EXPRESSION,
   arnCharacters: 256,
   maxAttempts: 100,
   backoffListEntries: 50,

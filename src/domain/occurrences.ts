@@ -8,6 +8,10 @@ const MOST_DISPATCHED = 500;
 /** Missed occurrences are counted up to here; beyond, the record's count is a lower bound. */
 const MOST_COUNTED = 100_000;
 
+const YEAR_MS = 366 * 86_400_000;
+/** Nothing is late that starts within so little, whatever its grace: a runner takes its time too. */
+const LEAST_GRACE_SECONDS = 5;
+
 /** An instant that the schedule names, and when it is due: later by the job's jitter. Epoch ms. */
 export interface Occurrence {
   nominalAt: number;
@@ -53,10 +57,11 @@ export function nextRunAt(job: Scheduled, afterAt: number): number | undefined {
  */
 export function nextDueAt(job: Scheduled, afterAt: number): number | undefined {
   const next = nextRunAt(job, afterAt);
-  if (next === undefined || job.schedule.kind === 'once') return next;
+  if (job.schedule.kind === 'once') return next;
   const offset = jitterMs(job);
-  const gap = gapsIn(job.schedule, afterAt - offset, next - offset)[0];
-  return gap === undefined ? next : Math.min(next, gap.gapAt + offset);
+  // The clocks may swallow the very last one: they change at least once within a year, if at all.
+  const gap = gapsIn(job.schedule, afterAt - offset, (next ?? afterAt + YEAR_MS) - offset)[0];
+  return gap === undefined ? next : Math.min(next ?? Infinity, gap.gapAt + offset);
 }
 
 /**
@@ -73,7 +78,7 @@ export function decideDispatch(job: JobRow, now: number, untilAt: number): Dispa
   const offset = jitterMs(job);
   const from = dueAt - offset;
   const until = untilAt - offset;
-  const missedBefore = Math.max(from, now - offset - job.misfire.graceSeconds * 1000);
+  const missedBefore = Math.max(from, now - offset - graceMs(job));
   const { stillRun, skipped } = decideMissed(schedule, from, missedBefore, misfiresToRun(job.misfire.policy));
   const onTime = allBetween(schedule, missedBefore - 1, until, MOST_DISPATCHED);
   const lookedUntil = onTime.length === MOST_DISPATCHED ? onTime.at(-1)! : Math.max(until, missedBefore - 1);
@@ -101,20 +106,23 @@ export function decideDispatch(job: JobRow, now: number, untilAt: number): Dispa
   };
 }
 
-/** When a schedule that was changed, or resumed, at `now` goes on; undefined when it has ended. */
-export function dueAtFrom(job: JobRow, now: number): number | undefined {
-  if (job.maxRuns !== undefined && (job.runsDispatched ?? 0) >= job.maxRuns) return undefined;
-  return nextDueAt(job, now + jitterMs(job));
+/** When a schedule goes on whose next occurrence lies after the nominal instant `afterAt`; undefined when it has ended. */
+export function dueAtFrom(job: JobRow, afterAt: number): number | undefined {
+  return isUsedUp(job) ? undefined : nextDueAt(job, afterAt + jitterMs(job));
+}
+
+function isUsedUp({ maxRuns, runsDispatched = 0 }: JobRow): boolean {
+  return maxRuns !== undefined && runsDispatched >= maxRuns;
 }
 
 /**
- * A change at `now` lets go of what was dispatched ahead of it: those runs are superseded, or skipped, and dispatched anew
- * by what comes after. They must not count twice.
+ * A change lets go of what was dispatched ahead, after the nominal instant `afterAt`: those runs are superseded, or skipped,
+ * and dispatched anew by what comes after. They must not count twice.
  */
-export function withoutDispatchedAhead(job: JobRow, now: number): JobRow {
+export function withoutDispatchedAhead(job: JobRow, afterAt: number): JobRow {
   const { maxRuns, runsDispatched = 0, dispatchedUntil = 0, schedule } = job;
   if (maxRuns === undefined || schedule.kind === 'once') return job;
-  const ahead = allBetween(schedule, now - jitterMs(job), dispatchedUntil, MOST_COUNTED).length;
+  const ahead = allBetween(schedule, afterAt, dispatchedUntil, MOST_COUNTED).length;
   return { ...job, runsDispatched: Math.max(0, runsDispatched - ahead) };
 }
 
@@ -139,11 +147,21 @@ export function occurrence(job: Scheduled, nominalAt: number): Occurrence {
   return { nominalAt, dueAt: nominalAt + jitterMs(job) };
 }
 
-/** Is this occurrence, found only now, one that its job's misfire policy lets go? Decided again when a runner gets it late. */
-export function isMisfireToSkip(job: JobRow, nominalAt: number, now: number): boolean {
+/**
+ * Is this occurrence, found only now, one that its job's misfire policy lets go? Decided again when a runner gets it late.
+ * `validUntil`: where the definition was replaced by an edit, the instant from which its occurrences are superseded.
+ */
+export function isMisfireToSkip(job: JobRow, nominalAt: number, now: number, validUntil = Infinity): boolean {
   const { schedule, misfire } = job;
   const nominalNow = now - jitterMs(job);
-  if (schedule.kind === 'once' || nominalNow <= nominalAt + misfire.graceSeconds * 1000) return false;
+  if (schedule.kind === 'once' || nominalNow <= nominalAt + graceMs(job)) return false;
   const mayRun = misfiresToRun(misfire.policy);
-  return allBetween(schedule, nominalAt, nominalNow, mayRun).length === mayRun;
+  // Only a later occurrence that will run itself takes the place of this one.
+  const last = isUsedUp(job) ? (job.dispatchedUntil ?? nominalAt) : Infinity;
+  const until = Math.min(nominalNow, last, validUntil - 1);
+  return until <= nominalAt ? mayRun === 0 : allBetween(schedule, nominalAt, until, mayRun).length === mayRun;
+}
+
+function graceMs({ misfire }: JobRow): number {
+  return Math.max(misfire.graceSeconds, LEAST_GRACE_SECONDS) * 1000;
 }

@@ -4,6 +4,8 @@ import { isFinal, type Run } from './run';
 /** Who holds a job's place, of which there is one under every policy but "allow". */
 export interface Place {
   runId: string;
+  /** of the run, epoch ms */
+  nominalAt: number;
   /** epoch ms */
   takenAt: number;
 }
@@ -27,12 +29,13 @@ export type OverlapDecision =
 export function decideOverlap(input: {
   policy: OverlapPolicy;
   runId: string;
+  nominalAt: number;
   place: Place | undefined;
   holder: Run | undefined;
   next: { runId: string; isWaiting: boolean } | undefined;
   now: number;
 }): OverlapDecision {
-  const { policy, runId, place, holder, next, now } = input;
+  const { policy, runId, nominalAt, place, holder, next, now } = input;
   if (policy === 'allow') return { action: 'begin', reason: 'overlap-allowed' };
   if (!place) return { action: 'begin', reason: 'place-free' };
   if (place.runId === runId) return { action: 'begin', reason: 'place-held' };
@@ -47,6 +50,8 @@ export function decideOverlap(input: {
       return isTaken ? { action: 'skip', reason: 'overlap' } : { action: 'queue', reason: 'predecessor-running' };
     }
     case 'cancel-previous':
+      // It is the previous one that is cancelled, never a later one by one that comes late.
+      if (place.nominalAt > nominalAt) return { action: 'skip', reason: 'overlap' };
       // A holder without a row is about to claim: it is cancelled once it has one.
       return holder
         ? { action: 'cancel-holder', holder, reason: 'predecessor-running' }

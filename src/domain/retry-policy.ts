@@ -46,3 +46,15 @@ function backoffSeconds(backoff: Backoff, attempt: number): number {
     }
   }
 }
+
+/** The longest single wait that the policy allows, in ms. */
+export function longestBackoffMs({ backoff }: RetryPolicy): number {
+  switch (backoff.kind) {
+    case 'fixed':
+      return backoff.seconds * 1000;
+    case 'list':
+      return Math.max(0, ...backoff.seconds) * 1000;
+    case 'exponential':
+      return backoff.maxSeconds * 1000;
+  }
+}

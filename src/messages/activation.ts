@@ -1,6 +1,8 @@
 import type { Activation } from '../domain/activation';
+import { LIMITS } from '../domain/limits';
 import type { RunOrigin } from '../domain/run';
 
+const JOB_ID = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.idCharacters}}$`);
 const ORIGINS: readonly string[] = ['scheduled', 'manual', 'backfill'] satisfies RunOrigin[];
 
 /**
@@ -11,7 +13,7 @@ export function parseActivation(body: string): Activation | undefined {
   const value = parseJsonObject(body);
   if (!value || value['version'] !== 1) return undefined;
   const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, isQueued, returns } = value;
-  if (typeof jobId !== 'string' || typeof generation !== 'string') return undefined;
+  if (typeof jobId !== 'string' || !JOB_ID.test(jobId) || typeof generation !== 'string') return undefined;
   if (typeof origin !== 'string' || !ORIGINS.includes(origin)) return undefined;
   if (!isInstant(nominalAt) || !isInstant(dueAt) || !isCount(sequence)) return undefined;
   return {

@@ -1,5 +1,4 @@
 import { InputError, type FieldError } from '../domain/errors';
-import { LIMITS } from '../domain/limits';
 import {
   checkTimezone,
   MOST_PREVIEWED,
@@ -56,7 +55,7 @@ export function previewOf(texts: PreviewTexts, now: number): Preview {
   const count = read('count', readCount) ?? DEFAULT_COUNT;
   const gap = read('dstGap', (text) => readOption(text, GAP_OPTIONS)) ?? 'skip';
   const overlap = read('dstOverlap', (text) => readOption(text, OVERLAP_OPTIONS)) ?? 'first';
-  read('expression', (expression) => checkExpression(expression, timezone));
+  read('expression', (expression) => parseSchedule(expression, { timezone }));
   if (errors.length > 0) throw new InputError(errors);
 
   const { expression } = texts;
@@ -81,13 +80,6 @@ function toSecond(at: number): number {
 function readTimezone(text: string): string {
   checkTimezone(text);
   return text;
-}
-
-/** What no job could have shall have no preview. */
-function checkExpression(text: string, timezone: string): void {
-  const most = LIMITS.expressionCharacters;
-  if (text.length > most) throw new RangeError(`must be an expression of 1 to ${most} characters; got ${text.length}`);
-  parseSchedule(text, { timezone });
 }
 
 /** @returns epoch ms @throws RangeError */

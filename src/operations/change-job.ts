@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError } from '../domain/errors';
 import type { JobRow } from '../domain/job';
+import { jitterMs } from '../domain/occurrences';
 import type { Ports } from '../ports';
 import { dispatchJobs } from './dispatch';
 
@@ -33,7 +34,7 @@ export async function changeJob(
     // Not for ever: what cannot be dispatched must not keep the job from being changed.
     if (drained < MOST_DRAINED && isDueAlready(row, now)) {
       drained++;
-      await dispatchJobs([row], now + ALREADY_DUE_MS, ports);
+      await dispatchJobs([row], now + ALREADY_DUE_MS + jitterMs(row), ports);
       continue;
     }
     const next = await change(row, now);
@@ -44,8 +45,10 @@ export async function changeJob(
   throw new ConflictError('jobId', `job ${jobId} is being changed by others all the time; send this request again`);
 }
 
-function isDueAlready({ state, dueAt }: JobRow, now: number): boolean {
-  return state === 'ACTIVE' && dueAt !== undefined && dueAt <= now + ALREADY_DUE_MS;
+/** By its nominal instant: what is put off by the jitter belongs to the job as it was. */
+function isDueAlready(row: JobRow, now: number): boolean {
+  const { state, dueAt } = row;
+  return state === 'ACTIVE' && dueAt !== undefined && dueAt - jitterMs(row) <= now + ALREADY_DUE_MS;
 }
 
 export function noSuchJob(jobId: string): string {

@@ -1,7 +1,8 @@
-import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
+import { scheduledRunIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
 import { currentGeneration, type JobRow } from '../domain/job';
 import { decideDispatch, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
+import { longestBackoffMs } from '../domain/retry-policy';
 import { transition, type Run, type RunOrigin } from '../domain/run';
 import type { OutgoingMessage, Ports } from '../ports';
 import { announce } from './announce';
@@ -78,7 +79,7 @@ async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchP
   });
   let standing: Run | undefined = skipped;
   if (await ports.runs.put(skipped)) ports.journal.transition(skipped, job);
-  else standing = await ports.runs.read(job.jobId, runIdOf(job.jobId, skip.nominalAt, 'scheduled'));
+  else standing = await ports.runs.read(job.jobId, scheduledRunIdOf(job.jobId, skip.nominalAt));
   if (standing) await announce([standing], job, ports);
 }
 
@@ -86,15 +87,16 @@ function advanced(job: JobRow, decision: DispatchDecision, now: number, retentio
   const { dueAt: _, ...rest } = job;
   const revision = job.revision + 1;
   const last = decision.dispatch.at(-1);
-  const row =
-    job.maxRuns === undefined || last === undefined
-      ? rest
-      : {
-          ...rest,
-          runsDispatched: (job.runsDispatched ?? 0) + decision.dispatch.length,
-          dispatchedUntil: last.nominalAt,
-        };
+  const row = {
+    ...rest,
+    // Needed where runs are counted, and where the schedule ends while its last runs are still to come.
+    ...(last && (job.maxRuns !== undefined || decision.nextDueAt === undefined)
+      ? { dispatchedUntil: last.nominalAt }
+      : {}),
+    ...(job.maxRuns === undefined ? {} : { runsDispatched: (job.runsDispatched ?? 0) + decision.dispatch.length }),
+  };
   if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
   if (job.schedule.kind === 'once') return { ...row, revision };
-  return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs };
+  // Its last runs may wait for a retry: they need the row until then.
+  return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs + longestBackoffMs(job.retry) };
 }

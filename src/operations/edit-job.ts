@@ -43,7 +43,7 @@ export async function editJob(
       refuseDeleted(row);
       refuseStale(row, ifMatch);
       await refuseBegunOneOff(row, ports);
-      const kept = withFields(withoutDispatchedAhead(row, now), changes);
+      const kept = withFields(withoutDispatchedAhead(row, now - 1), changes);
       const schedule = scheduleAfter(kept, changes.schedule ?? {}, now);
       const generations = [...row.generations, { id: ids.guid(), startedAt: now }].slice(-GENERATIONS_KEPT);
       return scheduled({ ...kept, generations, schedule }, now, settings.retentionMs);
@@ -160,7 +160,8 @@ function scheduled(row: JobRow, now: number, retentionMs: number): JobRow {
     const { dueAt } = occurrence(row, row.schedule.at);
     return { ...idle, state: 'ACTIVE', dueAt, expiresAt: row.schedule.at + retentionMs };
   }
-  const dueAt = dueAtFrom(row, now);
+  // An occurrence of this very instant is superseded already: it belongs to the new generation.
+  const dueAt = dueAtFrom(row, now - 1);
   if (dueAt === undefined) return { ...idle, state: 'COMPLETED', expiresAt: now + retentionMs };
   return { ...idle, state: 'ACTIVE', dueAt };
 }

@@ -16,8 +16,9 @@ const KEPT_MS = 400 * 86_400_000;
 const QUEUED_INTERVAL_MS = 20_000;
 const MOST_TRIES = 10;
 
-const placeOf = (jobId: string) => `overlap:${jobId}`;
-const nextOf = (jobId: string) => `overlap-next:${jobId}`;
+/** Of this life of the job: what a deleted job of the same id left behind holds no place of the new one. */
+const placeOf = ({ jobId, lifeId }: JobRow) => `overlap:${jobId}:${lifeId}`;
+const nextOf = ({ jobId, lifeId }: JobRow) => `overlap-next:${jobId}:${lifeId}`;
 
 /**
  * Takes the job's one place for the first attempt of this run, as its overlap policy has it. "queue": the run waits, and its
@@ -30,26 +31,25 @@ export async function takePlace(
   ports: OverlapPorts,
 ): Promise<'begin' | 'skip' | 'queue'> {
   const { clock, control, activations } = ports;
-  const { jobId, runId } = run;
+  const { jobId, runId, nominalAt } = run;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const entry = await control.read(placeOf(jobId));
+    const entry = await control.read(placeOf(job));
     const place = entry && (JSON.parse(entry.value) as Place);
     const now = clock.now();
     const decision = decideOverlap({
       policy: job.overlap ?? 'allow',
       runId,
+      nominalAt,
       place,
       holder: place && place.runId !== runId ? await ports.runs.read(jobId, place.runId) : undefined,
-      next: job.overlap === 'queue-one' ? await whoWaits(jobId, ports) : undefined,
+      next: job.overlap === 'queue-one' ? await whoWaits(job, ports) : undefined,
       now,
     });
     switch (decision.action) {
       case 'begin': {
         if (decision.reason === 'place-held') return 'begin';
-        const taken: Place = { runId, takenAt: now };
-        if (
-          await control.put({ name: placeOf(jobId), value: JSON.stringify(taken), expiresAt: now + KEPT_MS }, entry)
-        ) {
+        const taken: Place = { runId, nominalAt, takenAt: now };
+        if (await control.put({ name: placeOf(job), value: JSON.stringify(taken), expiresAt: now + KEPT_MS }, entry)) {
           return 'begin';
         }
         continue;
@@ -58,7 +58,7 @@ export async function takePlace(
         return 'skip';
       case 'queue': {
         const waiting: Activation = { ...activation, isQueued: true };
-        if (!(await writeNext(jobId, waiting, ports))) continue;
+        if (!(await writeNext(job, waiting, ports))) continue;
         await activations.send([outgoing(waiting, now + QUEUED_INTERVAL_MS, now)]);
         return 'queue';
       }
@@ -77,22 +77,22 @@ export async function takePlace(
 /** A run is over: whoever waits for its place is called at once. */
 export async function callNext(job: JobRow, ports: OverlapPorts): Promise<void> {
   if (job.overlap !== 'queue-one') return;
-  const waiting = await whoWaits(job.jobId, ports);
+  const waiting = await whoWaits(job, ports);
   if (!waiting?.isWaiting) return;
   await ports.activations.send([{ body: JSON.stringify(waiting.activation) }]);
 }
 
-async function whoWaits(jobId: string, { control, runs }: OverlapPorts) {
-  const entry = await control.read(nextOf(jobId));
+async function whoWaits(job: JobRow, { control, runs }: OverlapPorts) {
+  const entry = await control.read(nextOf(job));
   const activation = entry && parseActivation(entry.value);
   if (!activation) return undefined;
-  const runId = runIdOf(jobId, activation.nominalAt, activation.origin);
-  return { runId, activation, isWaiting: (await runs.read(jobId, runId)) === undefined };
+  const runId = runIdOf(activation);
+  return { runId, activation, isWaiting: (await runs.read(job.jobId, runId)) === undefined };
 }
 
-async function writeNext(jobId: string, waiting: Activation, { clock, control }: OverlapPorts): Promise<boolean> {
-  const seen: ControlEntry | undefined = await control.read(nextOf(jobId));
+async function writeNext(job: JobRow, waiting: Activation, { clock, control }: OverlapPorts): Promise<boolean> {
+  const seen: ControlEntry | undefined = await control.read(nextOf(job));
   const value = JSON.stringify(waiting);
   if (seen?.value === value) return true;
-  return control.put({ name: nextOf(jobId), value, expiresAt: clock.now() + KEPT_MS }, seen);
+  return control.put({ name: nextOf(job), value, expiresAt: clock.now() + KEPT_MS }, seen);
 }

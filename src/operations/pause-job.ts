@@ -1,8 +1,9 @@
-import { runIdOf } from '../domain/activation';
+import { scheduledRunIdOf } from '../domain/activation';
 import { NotFoundError } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
+import { isFinal } from '../domain/run';
 import type { Ports } from '../ports';
 import { changeJob, noSuchJob, withoutDueKey, type ChangePorts } from './change-job';
 import { dispatchJobs } from './dispatch';
@@ -68,9 +69,11 @@ async function dueAtAfterPause(row: JobRow, now: number, ports: Pick<Ports, 'run
   return (await hasBegunOnce(row, ports)) ? undefined : occurrence(row, row.schedule.at).dueAt;
 }
 
-/** Has this one-off begun its run? */
+/** Has this one-off begun its run? One that was only held back, without an attempt, has not. */
 export async function hasBegunOnce({ jobId, schedule }: JobRow, { runs }: Pick<Ports, 'runs'>): Promise<boolean> {
-  return schedule.kind === 'once' && (await runs.read(jobId, runIdOf(jobId, schedule.at, 'scheduled'))) !== undefined;
+  if (schedule.kind !== 'once') return false;
+  const run = await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at));
+  return run !== undefined && (run.attempt > 0 || isFinal(run.state));
 }
 
 export function refuseDeleted({ jobId, state }: JobRow): void {

@@ -1,4 +1,4 @@
-import { runIdOf } from '../domain/activation';
+import { scheduledRunIdOf } from '../domain/activation';
 import { NotFoundError } from '../domain/errors';
 import type { Job, JobRow, JobState } from '../domain/job';
 import type { Notification } from '../domain/notification';
@@ -68,7 +68,7 @@ export async function standingOf<Row extends JobRow>(
   { clock, runs }: Pick<Ports, 'clock' | 'runs'>,
 ): Promise<JobStanding<Row>> {
   const { jobId, schedule } = job;
-  const run = schedule.kind === 'once' ? await runs.read(jobId, runIdOf(jobId, schedule.at, 'scheduled')) : undefined;
+  const run = schedule.kind === 'once' ? await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at)) : undefined;
   return decideStanding(job, run, clock.now());
 }
 
@@ -81,7 +81,11 @@ export function decideStanding<Row extends JobRow>(job: Row, run: Run | undefine
     if (run?.state === 'STARTED') return { job, state };
     return { job, state, nextRunAt: run ? run.dueAt : occurrence(job, schedule.at).dueAt };
   }
-  const next = state === 'ACTIVE' ? nextRunAt(job, now) : undefined;
+  // The last runs of a schedule are dispatched ahead: until they are due it has not ended.
+  const last = state === 'COMPLETED' ? occurrence(job, job.dispatchedUntil ?? 0).dueAt : Infinity;
+  const next = state === 'PAUSED' ? undefined : nextRunAt(job, now);
+  if (state === 'COMPLETED' && next !== undefined && next <= last) return { job, state: 'ACTIVE', nextRunAt: next };
+  if (state !== 'ACTIVE') return { job, state };
   return { job, state, ...(next === undefined ? {} : { nextRunAt: next }) };
 }
 

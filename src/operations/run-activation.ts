@@ -75,18 +75,18 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
   if (arrival.action === 'send-again') return sendAgain(arrival, ports);
   if (arrival.action === 'wait') await clock.waitUntil(arrival.untilAt);
 
-  const runId = runIdOf(activation.jobId, activation.nominalAt, activation.origin);
+  const runId = runIdOf(activation);
   // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost.
   let isRead = activation.sequence > 1;
   let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
-    const definition = await definitionFor(activation, job, ports);
+    const definition = await definitionOf(activation, job, ports);
     const decision = decideClaim({
       activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
       job,
-      ...(definition ? { maxAttempts: definition.retry.maxAttempts } : {}),
+      definition,
       run,
       now: clock.now(),
       retentionMs: ports.settings.retentionMs,
@@ -101,7 +101,7 @@ export async function runActivation(message: ReceivedMessage, ports: RunnerPorts
       isRead = true;
       if (run) continue;
     }
-    if (await carryOut(decision, activation, definition, ports)) {
+    if (await carryOut(decision, activation, asOfNow(definition, job), ports)) {
       if (decision.action === 'drop')
         journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
       return;
@@ -165,17 +165,25 @@ async function skipForOverlap(seen: Run | undefined, activation: Activation, job
   return true;
 }
 
-/** An edit does not touch what began before it: the definition of the message's own generation, with the subscribers of now. */
-async function definitionFor(
-  { jobId, generation }: Activation,
+/**
+ * An edit does not touch what began before it: the definition of the message's own generation, kept when it was replaced.
+ * The row forgets old generations; a message with a run may belong to one of those.
+ */
+async function definitionOf(
+  { jobId, generation, sequence }: Activation,
   job: Job | undefined,
   { jobs }: RunnerPorts,
 ): Promise<Job | undefined> {
-  if (!job || currentGeneration(job)?.id === generation) return job;
-  if (!job.generations.some(({ id }) => id === generation)) return job;
-  const replaced = await jobs.readDefinition(jobId, generation);
+  if (!job || currentGeneration(job)?.id === generation) return undefined;
+  if (sequence === 1 && !job.generations.some(({ id }) => id === generation)) return undefined;
+  return jobs.readDefinition(jobId, generation);
+}
+
+/** The definition that a run goes by, in the state and with the subscribers of now. */
+function asOfNow(definition: Job | undefined, job: Job | undefined): Job | undefined {
+  if (!definition || !job || definition.lifeId !== job.lifeId) return job;
   const { state, generations, subscribedStates, revision } = job;
-  return replaced ? { ...replaced, state, generations, subscribedStates, revision } : job;
+  return { ...definition, state, generations, subscribedStates, revision };
 }
 
 /**

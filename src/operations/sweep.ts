@@ -1,4 +1,4 @@
-import { activationOf, runIdOf } from '../domain/activation';
+import { activationOf, scheduledRunIdOf } from '../domain/activation';
 import type { JobRow } from '../domain/job';
 import { occurrence } from '../domain/occurrences';
 import type { Run } from '../domain/run';
@@ -50,7 +50,7 @@ async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'
   const { schedule } = job;
   if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined) return [];
   if (schedule.at > now - OVERDUE_MS) return [];
-  if (await runs.read(job.jobId, runIdOf(job.jobId, schedule.at, 'scheduled'))) return [];
+  if (await runs.read(job.jobId, scheduledRunIdOf(job.jobId, schedule.at))) return [];
   return [outgoing(firstActivation(job, occurrence(job, schedule.at)), now, now)];
 }
 

@@ -44,12 +44,12 @@ export async function tick(input: TickInput, ports: TickPorts): Promise<TickResu
     newestLoopStartedAt: isFirst ? undefined : await newestLoopStartedAt(ports),
   });
   if (ended) return { done: true, reason: ended.reason };
-  if (isFirst) await redriveDeadActivations(ports);
 
   const startedAt = clock.now();
   const found = await findDue(startedAt + HORIZON_MS, ports);
   const dispatchUntil = startedAt + settings.tickSeconds * 1000 + TICK_MARGIN_MS;
   const nextDueAt = await dispatchFound(found, dispatchUntil, ports);
+  if (isFirst) await redriveOrNote(ports);
 
   const next = decideNextTick({ now: clock.now(), loopStartedAt, nextDueAt, tickSeconds: settings.tickSeconds });
   if (next.action === 'end') {
@@ -125,6 +125,15 @@ async function writeNewestLoop(loopStartedAt: number, ports: TickPorts) {
   }
 }
 
+/** What is due has gone out already, and must go out the next minute too, whatever lies in the dead-letter queue. */
+async function redriveOrNote(ports: TickPorts) {
+  try {
+    await redriveDeadActivations(ports);
+  } catch (error) {
+    ports.journal.note('dead-letters-not-sent-again', { error: (error as Error).name });
+  }
+}
+
 /** What lies in the dead-letter queue is sent again as new messages; what came back too often ends as FAILED. */
 async function redriveDeadActivations(ports: TickPorts) {
   for (let taken = 0; taken < MOST_REDRIVEN;) {
@@ -141,17 +150,19 @@ async function redriveDeadActivations(ports: TickPorts) {
         outgoing({ ...activation!, returns: (activation!.returns ?? 0) + 1 }, activation!.dueAt, now),
       ),
     );
-    await Promise.all(known.filter((one) => !again.includes(one)).map(({ activation }) => giveUp(activation!, ports)));
-    await ports.deadActivations.remove(known.map(({ message }) => message.receipt));
+    const hopeless = known.filter((one) => !again.includes(one));
+    const given = await Promise.allSettled(hopeless.map(({ activation }) => giveUp(activation!, ports)));
+    const done = [...again, ...hopeless.filter((_, index) => given[index]!.status === 'fulfilled')];
+    await ports.deadActivations.remove(done.map(({ message }) => message.receipt));
     if (known.length > 0) ports.journal.note('dead-letters-sent-again', { count: known.length });
   }
 }
 
 async function giveUp(activation: Activation, ports: TickPorts) {
-  const { jobId, nominalAt, origin } = activation;
+  const { jobId } = activation;
   const job = (await ports.jobs.readRows([jobId]))[0];
   for (;;) {
-    const seen = await ports.runs.read(jobId, runIdOf(jobId, nominalAt, origin));
+    const seen = await ports.runs.read(jobId, runIdOf(activation));
     // A run of another life of the same job has messages of its own.
     if (seen && seen.generation !== activation.generation) return;
     if (seen && isFinal(seen.state)) return announce([seen], job, ports);

@@ -1,4 +1,4 @@
-import { runIdOf, scheduledRun } from '../domain/activation';
+import { scheduledRun } from '../domain/activation';
 import { ConflictError, InputError } from '../domain/errors';
 import { guidFrom } from '../domain/guid';
 import type { JobRow } from '../domain/job';
@@ -21,8 +21,8 @@ const REQUEST_KEPT_MS = 24 * 3_600_000;
 export async function triggerJob(requestId: string, jobId: string, ports: TriggerPorts): Promise<{ runId: string }> {
   const job = await livingRow(jobId, ports);
   const nominalAt = await instantFor(guidFrom('trigger', jobId, job.lifeId, requestId), job, ports);
-  await send(job, [nominalAt], 'manual', ports);
-  return { runId: runIdOf(jobId, nominalAt, 'manual') };
+  const [runId] = await send(job, [nominalAt], 'manual', ports);
+  return { runId: runId! };
 }
 
 /** The instant that a request's run stands for: now, or what it was when the request came first. */
@@ -61,11 +61,16 @@ export async function backfillJob(
     const message = `names more than ${LIMITS.backfillRuns} runs from ${new Date(fromAt).toISOString()} on; ask for the range up to ${last} first`;
     throw new InputError([{ field: 'to', message }]);
   }
-  await send(job, nominalAts, 'backfill', ports);
-  return { runIds: nominalAts.map((nominalAt) => runIdOf(jobId, nominalAt, 'backfill')) };
+  return { runIds: await send(job, nominalAts, 'backfill', ports) };
 }
 
-async function send(job: JobRow, nominalAts: readonly number[], origin: 'manual' | 'backfill', ports: TriggerPorts) {
+/** @returns the ids of the runs */
+async function send(
+  job: JobRow,
+  nominalAts: readonly number[],
+  origin: 'manual' | 'backfill',
+  ports: TriggerPorts,
+): Promise<string[]> {
   const now = ports.clock.now();
   // Due now, whatever instant it stands for: lateness is counted from here.
   const activations = nominalAts.map((nominalAt) =>
@@ -75,4 +80,5 @@ async function send(job: JobRow, nominalAts: readonly number[], origin: 'manual'
   const scheduled = activations.map((activation) => scheduledRun(activation, ports.settings.retentionMs));
   for (const run of scheduled) ports.journal.transition(run, job);
   await announce(scheduled, job, ports);
+  return scheduled.map(({ runId }) => runId);
 }

@@ -9,7 +9,8 @@ const decide = (changes: Partial<Parameters<typeof decideOverlap>[0]>): OverlapD
   decideOverlap({
     policy: 'skip',
     runId: 'next',
-    place: { runId: 'previous', takenAt: NOON },
+    nominalAt: NOON,
+    place: { runId: 'previous', nominalAt: NOON - SECOND, takenAt: NOON },
     holder: running,
     next: undefined,
     now: NOON + SECOND,
@@ -25,7 +26,9 @@ describe('whether the next run of a job may begin', () => {
     'under "%s" it may when the place is free, its own, or left',
     (policy) => {
       expect(decide({ policy, place: undefined, holder: undefined })).toMatchObject({ action: 'begin' });
-      expect(decide({ policy, place: { runId: 'next', takenAt: NOON } })).toMatchObject({ action: 'begin' });
+      expect(decide({ policy, place: { runId: 'next', nominalAt: NOON, takenAt: NOON } })).toMatchObject({
+        action: 'begin',
+      });
       expect(decide({ policy, holder: over })).toMatchObject({ action: 'begin' });
     },
   );
@@ -44,6 +47,11 @@ describe('whether the next run of a job may begin', () => {
       action: 'cancel-holder',
       holder: waiting,
     });
+  });
+
+  test('under "cancel-previous" a late one does not cancel its successor', () => {
+    const place = { runId: 'successor', nominalAt: NOON + SECOND, takenAt: NOON };
+    expect(decide({ policy: 'cancel-previous', place })).toEqual({ action: 'skip', reason: 'overlap' });
   });
 
   test('under "queue-one" one waits and the others are skipped', () => {

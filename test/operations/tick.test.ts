@@ -4,7 +4,7 @@ import { editJob } from '../../src/operations/edit-job';
 import { pauseJob, resumeJob } from '../../src/operations/pause-job';
 import { sweep } from '../../src/operations/sweep';
 import { tick } from '../../src/operations/tick';
-import { runIdOf } from '../../src/domain/activation';
+import { scheduledRunIdOf } from '../../src/domain/activation';
 import { anActivation, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
 import { aRequest, rate, World } from '../support/world';
 
@@ -86,7 +86,7 @@ describe('a tick', () => {
 
 describe('the first tick of a minute', () => {
   const nominalAt = NOON + SECOND;
-  const runId = runIdOf('a', nominalAt, 'scheduled');
+  const runId = scheduledRunIdOf('a', nominalAt);
   const bury = (returns?: number) =>
     world.ports.deadActivations.send([
       {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { InvokeOutcome } from '../../ports';
 import type { HandlerCode } from './handler-code';
 import { LONGEST_MESSAGE, readMessage, type CodeOutcome, type Failure, type FromChild } from './invoker-channel';
@@ -28,6 +28,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * outlives it and holds them, and nobody waits for that.
  */
 const PIPE_GRACE_MS = 250;
+/** Who prints more than is shown is read so seldom: the flood then waits in its own process, and costs the system little. */
+const FLOOD_PAUSE_MS = 20;
 
 /** One process with one handler in it, for one attempt at a time. */
 export class HandlerEnvironment {
@@ -154,6 +156,7 @@ export class HandlerEnvironment {
       this.#receivedCharacters = next.length;
     }
     if (this.#receivedCharacters > LONGEST_MESSAGE) this.#garbled();
+    this.#restAfterFlood(this.#channel);
   }
 
   /** Whatever comes after it cannot be told from what the handler wrote. */
@@ -203,7 +206,14 @@ export class HandlerEnvironment {
     pipe?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text.slice(-4096)).slice(-4096);
       this.#log.raw(text, stream);
+      this.#restAfterFlood(pipe);
     });
+  }
+
+  #restAfterFlood(pipe: Readable): void {
+    if (!this.#log.isFull) return;
+    pipe.pause();
+    setTimeout(() => pipe.resume(), FLOOD_PAUSE_MS).unref();
   }
 
   #death(exitCode: number | null, signal: string | null): InvokeOutcome {

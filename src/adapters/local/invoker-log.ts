@@ -29,7 +29,7 @@ export class HandlerLog {
 
   line(line: string, stream: OutputStream, runId?: string): void {
     this.#openWindow();
-    if (this.#isFull()) {
+    if (this.isFull) {
       this.#leftOut += line.length + 1;
       return;
     }
@@ -41,7 +41,7 @@ export class HandlerLog {
   /** Text as it comes out of a pipe. A line that lacks its end is shown with the rest of it, or when the second is over. */
   raw(text: string, stream: OutputStream): void {
     this.#openWindow();
-    if (this.#isFull()) {
+    if (this.isFull) {
       this.#leftOut += this.#partial[stream].length + text.length;
       this.#partial[stream] = '';
       return;
@@ -58,7 +58,8 @@ export class HandlerLog {
     this.#endWindow();
   }
 
-  #isFull(): boolean {
+  /** Whether what comes in the rest of this second is left out. */
+  get isFull(): boolean {
     return this.#lines >= MOST_LINES || this.#characters >= MOST_CHARACTERS;
   }
 

@@ -12,8 +12,8 @@ export interface ScheduleOptions {
   dst?: DstOptions;
 }
 
-/** Enough for a list of all sixty minutes twice over. */
-export const LONGEST_EXPRESSION = 512;
+/** As in EventBridge Scheduler, and enough for a list of all sixty minutes. */
+export const LONGEST_EXPRESSION = 256;
 
 /** What each alias stands for in Unix cron. */
 const ALIASES: Record<string, string> = {
