@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,6 +80,29 @@ describe('npm start', () => {
     await second.end('SIGTERM');
   });
 
+  test('takes a Ctrl-C that arrives twice for one', async () => {
+    const first = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS]);
+    const payload = { witness: join(directory, 'witness'), lastsMs: 1_000 };
+    await first.request('POST', '/jobs', { jobId: 'slow', target: { functionArn: functionArn('witness') }, payload });
+    await first.line(({ line }) => String(line).includes('STARTED'));
+    const ended = first.end('SIGINT');
+    await first.line(({ line }) => String(line).startsWith('finishing what is at work'));
+    void first.end('SIGINT');
+    expect(await ended).toBe(0);
+    expect(first.lines.some(({ line }) => String(line).includes('DONE'))).toBe(true);
+  });
+
+  test('ends quietly when nobody reads its output any more', async () => {
+    const args = ['--import', 'tsx', join(__dirname, '../../bin/local.ts'), '--port', '0', '--data', data()];
+    const system = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let errors = '';
+    system.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    await once(system.stdout, 'data');
+    system.stdout.destroy();
+    const [code] = (await once(system, 'close')) as [number | null];
+    expect([code, errors]).toEqual([0, '']);
+  });
+
   test('refuses a second process on the same data, and says what to do', async () => {
     const first = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS]);
     await expect(LocalProcess.start(['--data', data(), '--handlers', HANDLERS])).rejects.toThrow(/in use.*--data/s);
@@ -89,7 +114,11 @@ describe('npm start', () => {
     const file = join(directory, 'file');
     writeFileSync(file, '');
     for (const [args, says] of [
-      [['--handlers', join(directory, 'nowhere')], /nowhere/],
+      [['--handlers', join(directory, 'nowhere')], /handlers folder \S*nowhere does not exist.*--handlers DIR/],
+      [['--handlers', file], /handlers folder \S*file is a file.*--handlers DIR/],
+      [['--handlers', ''], /--handlers.*Name a folder/],
+      [['--data', ''], /--data.*Name a folder/],
+      [['--retention-days', '0'], /whole number from 1 to 365/],
       [['--data', file], /file/],
       [['--concurrency', '0'], /whole number from 1 to 1000/],
       [['--nonsense'], /unknown option/],

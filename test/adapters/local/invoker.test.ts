@@ -226,6 +226,18 @@ describe('harm is done to one attempt only', () => {
       'TypeError',
       /later/,
     ],
+    [
+      'writing to the descriptor of the system',
+      "require('node:fs').writeSync(3, 'garbage\\n'); await new Promise(() => {});",
+      'Runtime.ChannelError',
+      /file descriptor 3/,
+    ],
+    [
+      'writing to it without an end',
+      "require('node:fs').writeSync(3, 'garbage');",
+      'Runtime.ChannelError',
+      /file descriptor 3/,
+    ],
     ['null in the background', 'setImmediate(() => { throw null; }); await new Promise(() => {});', 'null', /null/],
     [
       'a rejection in the background',
@@ -313,6 +325,48 @@ describe('harm is done to one attempt only', () => {
     expect(await call('f')).toMatchObject({ kind: 'failed', error: { type: 'Function.ResponseSizeTooLarge' } });
   });
 
+  test.each([
+    'null',
+    '[]',
+    '7',
+    '{}',
+    '{"kind":"over"}',
+    '{"kind":"over","call":1,"spoilt":false}',
+    '{"kind":"over","call":1,"spoilt":false,"outcome":{"kind":"returned"}}',
+    '{"kind":"unloadable","error":{"type":"Error"}}',
+    '{"kind":"leftover"}',
+    '{"kind":"log","stream":"out"}',
+    '{"kind":"log","stream":"in","line":"x"}',
+  ])('%s on the descriptor of the system fails the attempt and nothing else', async (text) => {
+    write(
+      'f.js',
+      `module.exports = async (event) => { ${PID} require('node:fs').writeSync(3, ${JSON.stringify(text + '\n')}); };`,
+    );
+    const before = await call('f', { pid: true });
+    expect(await call('f')).toMatchObject({ kind: 'failed', error: { type: 'Runtime.ChannelError' } });
+    const after = await call('f', { pid: true });
+    expect(after).toMatchObject({ kind: 'returned' });
+    expect(after).not.toEqual(before);
+  });
+
+  test.each([
+    '{"kind":"loaded"}',
+    '{"kind":"over","call":1,"spoilt":false,"outcome":{"kind":"returned","result":"1"}}',
+  ])('%s on the descriptor of the system does not end an attempt that it is not about', async (text) => {
+    write(
+      'f.js',
+      `let calls = 0;
+         module.exports = async () => {
+           calls += 1;
+           if (calls === 2) require('node:fs').writeSync(3, ${JSON.stringify(text + '\n')});
+           return 'call ' + calls;
+         };`,
+    );
+    expect(await call('f')).toEqual(returned('call 1'));
+    expect(await call('f')).toEqual(returned('call 2'));
+    expect(await call('f')).toEqual(returned('call 3'));
+  });
+
   test('when the system is killed, a handler in an endless loop dies too', async () => {
     write('f.js', 'module.exports = () => { console.log(process.pid); for (;;); };');
     const program = join(folder, 'system.ts');
@@ -332,6 +386,58 @@ describe('harm is done to one attempt only', () => {
     system.kill('SIGKILL');
     await ends(Number(line));
   });
+});
+
+describe('a program that outlives the handler and holds its output', () => {
+  let survivor: number | undefined;
+  afterEach(() => {
+    if (survivor !== undefined) process.kill(survivor, 'SIGKILL');
+    survivor = undefined;
+  });
+
+  const LEAVES_ONE = `
+    const { spawn } = require('node:child_process');
+    const child = spawn('sleep', ['300'], { detached: true, stdio: 'inherit' });
+    child.unref();
+    console.log(child.pid);`;
+
+  test('does not keep an attempt from ending with its process', async () => {
+    write('f.js', `module.exports = async () => { ${LEAVES_ONE} process.kill(process.pid, 'SIGKILL'); for (;;); };`);
+    const outcome = await call('f');
+    survivor = Number(log[0]?.line);
+    expect(outcome).toMatchObject({ kind: 'failed', error: { type: 'Runtime.ExitError', message: /SIGKILL/ } });
+  });
+
+  test('does not keep the invoker from closing', async () => {
+    write('f.js', `module.exports = async () => { ${LEAVES_ONE} };`);
+    await call('f');
+    survivor = Number(log[0]?.line);
+    await invoker.close();
+    expect(isAlive(survivor)).toBe(true);
+  });
+});
+
+test('a program that awaits the closing of the invoker gets there', async () => {
+  write('f.js', 'module.exports = () => 1;');
+  const program = join(folder, 'program.ts');
+  const from = JSON.stringify(join(ROOT, 'src/adapters/local/invoker'));
+  writeFileSync(
+    program,
+    `import { LocalInvoker } from ${from};
+     async function main() {
+       const invoker = new LocalInvoker({ handlersDirectory: ${JSON.stringify(folder)} });
+       const call = ${JSON.stringify({ functionArn: contractArn('f'), event: '{}', timeoutMs: 20_000 })};
+       await Promise.all([invoker.invoke(call), invoker.invoke(call), invoker.invoke(call)]);
+       await invoker.close();
+       console.log('closed');
+     }
+     void main();`,
+  );
+  const system = spawn(process.execPath, ['--import', 'tsx', program], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  expect(await firstLine(system.stdout)).toBe('closed');
 });
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
@@ -405,6 +511,39 @@ describe('what handlers print', () => {
     );
     await call('f');
     expect(log.map(({ line }) => parseInt(line))).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
+  });
+});
+
+describe('a flood', () => {
+  test.each([
+    ['written to the descriptor itself', 'while (rest.length > 0) push(1);'],
+    [
+      'written by a program',
+      "execFileSync('sh', ['-c', 'yes x | head -n 200000'], { stdio: ['ignore', 'inherit', 'inherit'] });",
+    ],
+  ])('%s is shown in part, and says so', async (_, code) => {
+    write(
+      'f.js',
+      `const { writeSync } = require('node:fs');
+       const { execFileSync } = require('node:child_process');
+       module.exports = async () => {
+         let rest = Buffer.from('x\\n'.repeat(200_000));
+         const push = (descriptor) => {
+           try {
+             rest = rest.subarray(writeSync(descriptor, rest));
+           } catch (error) {
+             if (error.code !== 'EAGAIN') throw error;
+           }
+         };
+         ${code}
+       };`,
+    );
+    expect(await call('f')).toEqual(returned(null));
+    await invoker.close();
+    const shown = log.filter(({ line }) => line === 'x').length;
+    expect(shown).toBeGreaterThanOrEqual(10_000);
+    expect(shown).toBeLessThan(200_000);
+    expect(log.map(({ line }) => line)).toContainEqual(expect.stringMatching(/^… [\d,]+ characters left out/));
   });
 });
 

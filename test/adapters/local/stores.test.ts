@@ -4,6 +4,7 @@ import { LocalJobStore } from '../../../src/adapters/local/job-store';
 import { LocalNotificationStore } from '../../../src/adapters/local/notification-store';
 import { LocalRunStore } from '../../../src/adapters/local/run-store';
 import { sweepExpired } from '../../../src/adapters/local/sweep';
+import type { Job } from '../../../src/domain/job';
 import { after, allPages } from '../../contracts/contract';
 import { NOON, aJob, aNotification, aRun } from '../../contracts/rows';
 import { freshFolder, removeFolder } from '../../support/data-folder';
@@ -123,12 +124,18 @@ describe('the sweep', () => {
       control.put({ name: 'old', value: '1', expiresAt: NOON }),
       control.put({ name: 'young', value: '1', expiresAt: NOON + 1 }),
     ]);
+    const [edited, editedLater] = living as [Job, Job, ...Job[]];
+    await jobs.keepDefinition(edited, NOON);
+    await jobs.keepDefinition(editedLater, NOON + 1);
 
     expect(await sweepExpired(database, { jobs, runs, notifications }, NOON)).toEqual({
       jobs: expired.length,
       runs: 1,
       controlEntries: 1,
+      definitions: 1,
     });
+    expect(await jobs.readDefinition(edited.jobId, edited.generations.at(-1)!.id)).toBeUndefined();
+    expect(await jobs.readDefinition(editedLater.jobId, editedLater.generations.at(-1)!.id)).toEqual(editedLater);
 
     expect(await jobs.readRows(expired.map((job) => job.jobId))).toEqual([]);
     expect(await jobs.readRows(living.map((job) => job.jobId))).toHaveLength(living.length);
@@ -151,6 +158,7 @@ describe('the sweep', () => {
       jobs: 0,
       runs: 0,
       controlEntries: 0,
+      definitions: 0,
     });
   });
 });
