@@ -52,6 +52,13 @@ module.exports = {
       to: { path: ['^src/(adapters|local)/', '^(lambdas|lib|bin)/'] },
     },
     {
+      name: 'command-line-knows-no-adapter',
+      comment: 'A command asks the domain and prints; it starts at once, since it carries no store and no server.',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: ['^src/(operations|http|adapters|local)/', '^(lambdas|lib|bin)/'] },
+    },
+    {
       name: 'adapters-import-ports-and-domain',
       comment: 'An adapter implements ports; it calls no operation.',
       severity: 'error',
@@ -91,7 +98,7 @@ module.exports = {
       comment: 'A bundle that carries lmdb or a terminal is a mistake.',
       severity: 'error',
       from: { path: '^lambdas/' },
-      to: { path: ['^src/(adapters/local|local)/', '^(lib|bin)/'] },
+      to: { path: ['^src/(adapters/local|local|cli)/', '^(lib|bin)/'] },
     },
     {
       name: 'product-imports-no-test',

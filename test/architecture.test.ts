@@ -46,6 +46,7 @@ describe('the arrows between the parts', () => {
   const offences: [rule: string, file: string, text: string][] = [
     ['domain-imports-domain', 'src/domain/offence.ts', "import '../ports';\nimport 'zod';\n"],
     ['operations-know-no-adapter', 'src/operations/offence.ts', "import '../adapters/local/database';\n"],
+    ['command-line-knows-no-adapter', 'src/cli/offence.ts', "import '../adapters/local/database';\n"],
     ['aws-sdk-in-its-adapters-only', 'src/operations/offence.ts', "import '@aws-sdk/client-sqs';\n"],
     ['cdk-in-lib-and-bin-only', 'src/http/offence.ts', "import 'aws-cdk-lib';\n"],
     ['lib-sees-contracts-not-code', 'lib/offence.ts', "import '../src/operations/tick';\n"],

@@ -38,7 +38,7 @@ test('the same fields come through the queue, and make the same job', async () =
 test.each([
   ['with an offset', '2027-06-01T10:00:00+01:00', '2027-06-01T09:00:00.000Z'],
   ['without seconds', '2027-06-01T09:00Z', '2027-06-01T09:00:00.000Z'],
-  ['in small letters, with a fraction', '2027-06-01t09:00:00.25z', '2027-06-01T09:00:00.250Z'],
+  ['in small letters, with a fraction that a rate leaves out', '2027-06-01t09:00:00.25z', '2027-06-01T09:00:00.000Z'],
   ['that is past', '1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['on a leap day', '2028-02-29T09:00:00Z', '2028-02-29T09:00:00.000Z'],
 ])('a start %s is understood', async (_, start, shown) => {

@@ -91,7 +91,7 @@ describe('a preview is refused with the parameter named:', () => {
       'after 2028-01-01T00:00:00Z',
     ],
     [{ expression: 'cron(0 0 1 1 ? 2026)' }, 'expression', 'names nothing after'],
-    [{ expression: `${'0,'.repeat(130)}0 * * * *` }, 'expression', 'of 1 to 256 characters; got 269'],
+    [{ expression: `${'0,'.repeat(130)}0 * * * *` }, 'expression', 'has 269 characters, allowed are 1 to 256'],
     [
       { ...right, timezone: 'Mars/Phobos' },
       'timezone',

@@ -90,6 +90,9 @@ beforeAll(async () => {
   code('job-hopeless', () => {
     throw new TypeError('never');
   });
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  code('job-slow', () => held);
   deployed.functions.set('notify-me', (event) => heard.push(event as Event));
   let isWell = false;
   deployed.functions.set('notify-unwell', (event) => {
@@ -146,6 +149,19 @@ beforeAll(async () => {
   const surplus = await call('POST', '/jobs/flaky/notifications', { state: 'DONE', ...target('notify-unwell') });
   http['unsubscribed'] = await call('DELETE', `/jobs/flaky/notifications/${String(surplus['notifyId'])}`);
 
+  // what a person does to a job
+  const hourly = { ...target('job-report'), jobId: 'hourly', schedule: 'cron(0 * * * ? *)', payload: 'old' };
+  await call('POST', '/jobs', hourly);
+  await call('POST', '/jobs/hourly/pause', { reason: 'the database moves' });
+  await call('PATCH', '/jobs/hourly', { payload: 'new' });
+  http['triggered'] = await call('POST', '/jobs/hourly/trigger', undefined, { 'idempotency-key': 'now' });
+  await call('POST', '/jobs/hourly/trigger', undefined, { 'idempotency-key': 'now' });
+  const hour = Math.floor(second / HOUR) * HOUR;
+  const [from, to] = [hour - 2 * HOUR, hour].map((at) => new Date(at).toISOString());
+  http['filled'] = await call('POST', '/jobs/hourly/backfill', { from, to });
+  const crowded = { ...target('job-slow'), jobId: 'crowded', schedule: 'rate(1 second)', overlap: 'skip' };
+  await call('POST', '/jobs', crowded);
+
   // by queue
   const hopeless = { ...target('job-hopeless'), jobId: 'hopeless', delaySeconds: 3 };
   const soon = { ...target('job-report'), jobId: 'soon', delaySeconds: 3 };
@@ -187,7 +203,11 @@ beforeAll(async () => {
   deletedAt = Date.now();
   await mappings.until(async () => (await runsOf('beat')).some(({ state }) => state === 'SKIPPED'));
   await mappings.until(() => beats('clockwork') >= BEATS);
-  for (const jobId of ['flaky', 'hopeless', 'soon', 'lost']) await mappings.until(() => isOver(jobId));
+  await mappings.until(async () => (await runsOf('crowded')).some(({ reason }) => reason === 'overlap'));
+  letGo();
+  await call('DELETE', '/jobs/crowded');
+  await mappings.until(async () => (await runsOf('hourly')).filter(({ state }) => state === 'DONE').length === 4);
+  for (const jobId of ['crowded', 'flaky', 'hopeless', 'soon', 'lost']) await mappings.until(() => isOver(jobId));
   await mappings.until(() => eventsOf('hopeless').length > 0);
 
   await send('JOB_DELETE', { requestId: 'r-end', jobId: 'clockwork' }, { requestId: 'r-forget', jobId: 'hopeless' });
@@ -279,6 +299,26 @@ test('a job deleted by HTTP starts nothing more, and the record of what was on i
   expect(callsOf('beat').filter(({ dueAt }) => Date.parse(dueAt) > deletedAt)).toEqual([]);
   const after = (await runsOf('beat')).filter(({ nominalAt }) => nominalAt > deletedAt);
   expect(after).toContainEqual(expect.objectContaining({ state: 'SKIPPED', reason: 'deleted', attempt: 0 }));
+});
+
+test('a paused job runs what a person asks for, once and as it was edited last, and nothing else', async () => {
+  const [triggered, filled] = [http['triggered']!, http['filled']!];
+  expect([triggered.statusCode, filled.statusCode, filled['count']]).toEqual([202, 202, 3]);
+  const runs = (await runsOf('hourly')).map(({ runId, origin, state }) => [runId, origin, state]);
+  expect(runs).toEqual([
+    ...(filled['runIds'] as string[]).map((runId) => [runId, 'backfill', 'DONE']),
+    [triggered['runId'], 'manual', 'DONE'],
+  ]);
+  expect(callsOf('hourly')).toEqual(Array(4).fill(expect.objectContaining({ attempt: 1, payload: 'new' })));
+});
+
+test('a run whose predecessor is at work is left out where its job says so', async () => {
+  const firstTwo = (await runsOf('crowded')).slice(0, 2).map(({ state, reason }) => [state, reason]);
+  // Which of the two came first is the queue's affair.
+  expect(firstTwo.sort()).toEqual([
+    ['DONE', undefined],
+    ['SKIPPED', 'overlap'],
+  ]);
 });
 
 test('what is deleted by queue is answered, with each notification that goes with its job', () => {

@@ -9,7 +9,7 @@ import { DEFAULT_RETRY } from '../../src/domain/retry-policy';
 import type { Run, RunState } from '../../src/domain/run';
 import { startEngine, type Engine } from '../../src/local/engine';
 import { localPorts } from '../../src/local/ports';
-import type { Clock, Invoker, InvokeOutcome, Ports } from '../../src/ports';
+import type { Clock, Invoker, InvokeOutcome, Ports, Settings } from '../../src/ports';
 import { functionArn, NOON, RETENTION_MS } from './builders';
 import { HandClock } from './hand-clock';
 
@@ -25,6 +25,24 @@ export interface Call {
 /** The code behind a function name: what it returns, or throws, is the outcome. */
 export type Code = (call: Call, clock: Clock) => unknown;
 
+/** Stores in the place of the local ones. */
+export interface OtherStores {
+  stores: Pick<Ports, 'jobs' | 'runs' | 'notifications' | 'code' | 'control'>;
+  /** is a request under way? Time does not move while it is */
+  isBusy(): boolean;
+  close(): void;
+}
+
+export interface WorldOptions {
+  /** epoch ms; default NOON */
+  startAt?: number;
+  code?: Record<string, Code>;
+  /** default: the local stores */
+  openStores?: (clock: Clock, settings: Settings) => Promise<OtherStores>;
+}
+
+const SETTINGS: Settings = { shards: 4, tickSeconds: 10, retentionMs: RETENTION_MS, allowedFunctions: ['*'] };
+
 /** The whole system on its local adapters and a hand-moved clock, with code that lives in the test. */
 export class World {
   readonly clock: HandClock;
@@ -38,11 +56,19 @@ export class World {
   readonly sweepExpired: () => Promise<void>;
   readonly #database: Database;
   readonly #directory: string;
+  readonly #others: OtherStores | undefined;
   readonly #engines = new Set<Engine>();
 
-  private constructor(database: Database, directory: string, clock: HandClock, code: Record<string, Code>) {
+  private constructor(
+    database: Database,
+    directory: string,
+    clock: HandClock,
+    code: Record<string, Code>,
+    others: OtherStores | undefined,
+  ) {
     this.#database = database;
     this.#directory = directory;
+    this.#others = others;
     this.clock = clock;
     this.code = code;
     let drawn = 0;
@@ -58,19 +84,21 @@ export class World {
         },
         note: (what, details) => this.notes.push({ what, details }),
       },
-      settings: { shards: 4, tickSeconds: 10, retentionMs: RETENTION_MS, allowedFunctions: ['*'] },
+      settings: SETTINGS,
     });
-    this.ports = local.ports;
+    this.ports = { ...local.ports, ...others?.stores };
     this.takeOver = local.takeOver;
     this.sweepExpired = local.sweepExpired;
   }
 
-  static async open(options: { startAt?: number; code?: Record<string, Code> } = {}): Promise<World> {
+  static async open({ startAt = NOON, code = {}, openStores }: WorldOptions = {}): Promise<World> {
     const directory = mkdtempSync(join(tmpdir(), 'escapement-world-'));
     const database = await openDatabase(directory, { survivesPowerLoss: false });
-    const clock = new HandClock(options.startAt ?? NOON);
+    const clock = new HandClock(startAt);
     clock.holdWhile(() => database.isBusy);
-    return new World(database, directory, clock, options.code ?? {});
+    const others = await openStores?.(clock, SETTINGS);
+    if (others) clock.holdWhile(() => others.isBusy());
+    return new World(database, directory, clock, code, others);
   }
 
   /** Starts the loop and the consumers, as a process of the local system does. */
@@ -100,6 +128,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const engine of this.#engines) await this.stop(engine);
+    this.#others?.close();
     await this.#database.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }
