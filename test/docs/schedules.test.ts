@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJobRequest } from '../../src/messages/job-request';
 import { commandLine, nextOf } from '../bin/command-line';
 import { Client } from '../http/client';
+import { functionArn } from '../support/builders';
 
 const page = readFileSync(join(__dirname, '../../docs/schedules.md'), 'utf8');
 
@@ -34,10 +36,12 @@ const wordsOf = (command: string) =>
 
 const rules = rowsOf('what it does', 'expression', 'time zone', 'after', 'runs at', 'from');
 const refusals = rowsOf('expression', 'time zone', 'why', 'the message says');
+const policies = rowsOf('what it does', 'in the job', 'example', 'from');
 
 test('the page has its tables', () => {
   expect(rules.length).toBeGreaterThan(40);
   expect(refusals.length).toBeGreaterThan(20);
+  expect(policies.length).toBeGreaterThan(15);
 });
 
 test.each(rules)('%s: %s', async (_, expressionCell, timezone, after, runs, source) => {
@@ -53,6 +57,19 @@ test.each(refusals)('%s in %s is refused, since %s', async (expressionCell, time
   const { status, err } = await commandLine(['next', codeIn(expressionCell)[0]!, '--timezone', timezone]);
   expect(status).toBe(2);
   expect(err).toContain(codeIn(says)[0]);
+});
+
+test.each(policies)('%s: a job may say so', (_, inTheJob, example, source) => {
+  const basis = { target: { functionArn: functionArn('job-report') }, schedule: 'cron(30 1 * * ? *)' };
+  const said = JSON.parse(`{${codeIn(inTheJob)[0]}}`) as Record<string, unknown>;
+  const job = { ...basis, timezone: 'Europe/London', ...said };
+  const { payload, ...request } = readJobRequest(JSON.stringify(job), job);
+  expect(payload).toBe('null');
+  const expected = Object.entries(said).filter(([field]) =>
+    ['misfire', 'overlap', 'jitterSeconds', 'maxRuns'].includes(field),
+  );
+  expect(request).toMatchObject(Object.fromEntries(expected));
+  expect([example, source]).not.toContain('');
 });
 
 test('the command of the page prints what the page shows', async () => {

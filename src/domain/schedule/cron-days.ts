@@ -1,6 +1,6 @@
 import { dayNumber, daysInMonth, weekdayOf } from './calendar';
 import { bitsOf, nextBit } from './bits';
-import { DAYS_OF_MONTH, parseField, parseValue, refuseField, type FieldRule } from './cron-field';
+import { DAYS_OF_MONTH, WEEKDAY_NAMES, parseField, parseValue, refuseField, type FieldRule } from './cron-field';
 import type { Bits, DayItem, Item, WeekdayItem } from './schedule';
 
 export function parseDaysOfMonth(text: string): readonly DayItem[] {
@@ -39,13 +39,6 @@ export function parseDaysOfWeek(text: string, rule: FieldRule): readonly Weekday
     if (rule.min === 1) return { kind: 'range', from: rule.max, to: rule.max, step: 1 };
     return refuseField(rule, item, 'is no weekday here: write SAT, or FRIL for the last Friday of the month.');
   });
-  if (rule.min === 1 && items.length > 1 && items.some((item) => item.kind === 'nth-weekday')) {
-    refuseField(
-      rule,
-      text,
-      'has "#" in a list, and AWS takes only one expression there: make a job for each, or write Unix cron without cron(...).',
-    );
-  }
   return items.map((item) =>
     item.kind === 'range' ? { ...item, from: item.from - rule.firstNamed!, to: item.to - rule.firstNamed! } : item,
   );
@@ -54,7 +47,22 @@ export function parseDaysOfWeek(text: string, rule: FieldRule): readonly Weekday
 function parseNth(item: string, rule: FieldRule, weekday: (value: string) => number): WeekdayItem {
   const [day = '', nthText = '', ...more] = item.split('#');
   const nth = /^\d+$/.test(nthText) && more.length === 0 ? Number(nthText) : NaN;
-  if (nth >= 1 && nth <= 5 && day !== '') return { kind: 'nth-weekday', weekday: weekday(day), nth };
+  const isWeekday = /^\w+$/.test(day);
+  if (nth >= 1 && nth <= 5 && isWeekday) return { kind: 'nth-weekday', weekday: weekday(day), nth };
+  const [, from, to] = /^(\w+)-(\w+)$/.exec(day) ?? [];
+  if (nth >= 1 && nth <= 5 && from !== undefined && to !== undefined) {
+    const names: string[] = [];
+    for (let value = weekday(from); names.length < 7; value = (value + 1) % 7) {
+      names.push(`${WEEKDAY_NAMES[value]!}#${nth}`);
+      if (value === weekday(to)) break;
+    }
+    const list = names.join(',');
+    const remedy =
+      rule.min === 1
+        ? `one, such as ${names[0]!}, and make a job for each, or write Unix cron without cron(...) and there ${list}`
+        : list;
+    refuseField(rule, item, `has "#" after a range, and it takes one weekday: write ${remedy}.`);
+  }
   return refuseField(
     rule,
     item,

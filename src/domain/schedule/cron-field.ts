@@ -1,4 +1,5 @@
 import { FIRST_YEAR, LAST_YEAR } from './calendar';
+import { rateFor } from './duration';
 import type { Item } from './schedule';
 import { ScheduleError } from './types';
 
@@ -75,7 +76,7 @@ export function parseField<Special = never>(
       refuseField(
         rule,
         text,
-        `has an empty place in its list: write values between the commas, such as ${rule.min},${rule.min + 1}.`,
+        `has an empty place in its list: write values between the commas, such as ${exampleOf(rule)},${exampleOf(rule) + 1}.`,
       );
     return special(item) ?? parseItem(item, rule);
   });
@@ -83,7 +84,8 @@ export function parseField<Special = never>(
 
 function parseItem(item: string, rule: FieldRule): Item {
   const [span = '', stepText, ...more] = item.split('/');
-  if (more.length > 0) refuseField(rule, item, `has more than one "/": write start/step, such as ${rule.min}/2.`);
+  if (more.length > 0)
+    refuseField(rule, item, `has more than one "/": write start/step, such as ${exampleOf(rule)}/2.`);
   const step = stepText === undefined ? undefined : parseStep(stepText, item, rule);
   const openEnd = rule.openEnd ?? rule.max;
   if (span === '*') {
@@ -120,9 +122,8 @@ function parseStep(text: string, item: string, rule: FieldRule): number {
   const step = /^\d+$/.test(text) ? Number(text) : NaN;
   if (step >= 1 && step <= size) return step;
   let remedy = `write a whole number from 1 to ${size} after the "/"`;
-  if (step > size && (rule === MINUTES || rule === SECONDS || rule === HOURS)) {
-    remedy += `, or rate(${step} ${rule.name}) for a longer interval`;
-  }
+  const longer = rule === MINUTES || rule === SECONDS || rule === HOURS ? rateFor(`${text} ${rule.name}`) : undefined;
+  if (step > size && longer !== undefined) remedy += `, or ${longer} for a longer interval`;
   return refuseField(rule, item, `has the step "${text}", which is not between 1 and ${size}: ${remedy}.`);
 }
 
@@ -161,7 +162,14 @@ function remedyFor(word: string, rule: FieldRule): string {
   if (word.includes('?'))
     return '? may stand only alone, and only as day-of-month or day-of-week; write * for every value';
   if (/^\d+\.\d+$/.test(word)) return 'write a whole number';
+  if (rule === YEARS)
+    return 'write a year, a range such as 2027-2030, a list such as 2027,2029 or a step such as 2027/2';
   return 'write a value, a range such as 1-5, a list such as 1,3 or a step such as */5';
+}
+
+/** A value for examples: years that lie behind would be bad ones. */
+function exampleOf(rule: FieldRule): number {
+  return rule === YEARS ? 2027 : rule.min;
 }
 
 /** Cron has no ranges that wrap around, and AWS documents none: to take one silently could mean twelve runs or none. */
@@ -184,7 +192,7 @@ function refuseDescending(
     if (named && rule.names !== undefined)
       remedy = values.map((value) => rule.names![value - rule.firstNamed!]).join(',');
     else if (step > 1) remedy = values.join(',');
-    else remedy = `${span(from, openEnd)},${span(rule.min, to)}`;
+    else remedy = [...(from > openEnd ? [] : [span(from, openEnd)]), span(rule.min, to)].join(',');
   }
   return refuseField(
     rule,

@@ -1,4 +1,12 @@
 import { FIRST_YEAR } from './calendar';
+import {
+  refuseAwsCount,
+  refuseAwsInUnix,
+  refuseComma,
+  refuseMarks,
+  refuseNthList,
+  refuseUnixCount,
+} from './cron-advice';
 import { dayMasksOf, hasAnyDate, parseDaysOfMonth, parseDaysOfWeek, valuesOf } from './cron-days';
 import {
   AWS_WEEKDAYS,
@@ -32,27 +40,42 @@ export type CronBasis = Pick<CronSchedule, 'expression' | 'timezone'> & { dst: D
 
 /** The fields between the brackets of `cron(...)`: six as AWS has them, or seven with the seconds first. */
 export function parseAwsCron(inside: string, basis: CronBasis): CronSchedule {
-  const fields = splitFields(inside, basis.expression);
-  if (fields.length !== 6 && fields.length !== 7) refuseAwsCount(fields, basis.expression);
+  const fields = splitFields(inside, 'aws', basis.expression);
+  if (fields.length !== 6 && fields.length !== 7) refuseAwsCount(fields, basis.expression, isAccepted);
   const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek, years] = (
     fields.length === 7 ? fields : ['0', ...fields]
   ) as [string, string, string, string, string, string, string];
-  if ((daysOfMonth === '?') === (daysOfWeek === '?')) refuseMarks(fields, daysOfMonth, daysOfWeek);
-  return cronOf({ seconds, minutes, hours, daysOfMonth, months, daysOfWeek, years }, basis, false);
+  if ((daysOfMonth === '?') === (daysOfWeek === '?')) refuseMarks(fields, isAccepted);
+  const cron = cronOf({ seconds, minutes, hours, daysOfMonth, months, daysOfWeek, years }, basis, false);
+  const weekdays = cron.fields.daysOfWeek;
+  if (weekdays.length > 1 && weekdays.some(({ kind }) => kind === 'nth-weekday'))
+    refuseNthList(fields, cron.fields, isAccepted);
+  return cron;
 }
 
 /** Unix cron: five fields, or six with the seconds first. */
 export function parseUnixCron(text: string, basis: CronBasis): CronSchedule {
-  const fields = splitFields(text, basis.expression);
-  if (fields.length !== 5 && fields.length !== 6) refuseUnixCount(fields, basis.expression);
+  const fields = splitFields(text, 'unix', basis.expression);
+  if (fields.length !== 5 && fields.length !== 6) refuseUnixCount(fields, basis.expression, isAccepted);
   const [seconds, minutes, hours, daysOfMonth, months, daysOfWeek] = (
     fields.length === 6 ? fields : ['0', ...fields]
   ) as [string, string, string, string, string, string];
-  if (fields.length === 6 && (fields[2] === '?' || fields[4] === '?' || /^\d{4}/.test(fields[5]!))) {
-    const message = `looks like the six fields of AWS, but Unix cron with six begins with the seconds: write cron(${fields.join(' ')}).`;
-    throw new ScheduleError('expression', basis.expression, `expression: "${basis.expression}" ${message}`);
-  }
+  if (fields.length === 6 && (fields[2] === '?' || fields[4] === '?' || /^\d{4}/.test(fields[5]!)))
+    refuseAwsInUnix(fields, basis.expression, isAccepted);
   return cronOf({ seconds, minutes, hours, daysOfMonth, months, daysOfWeek, years: '*' }, basis, true);
+}
+
+/** For advice only. The zone does not matter: whether local times exist is not asked of cron. */
+function isAccepted(form: 'aws' | 'unix', text: string): boolean {
+  const basis = { expression: text, timezone: 'UTC', dst: undefined };
+  try {
+    if (form === 'aws') parseAwsCron(text, basis);
+    else parseUnixCron(text, basis);
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleError) return false;
+    throw error;
+  }
 }
 
 function cronOf(texts: FieldTexts, basis: CronBasis, isUnix: boolean): CronSchedule {
@@ -88,66 +111,11 @@ function cronOf(texts: FieldTexts, basis: CronBasis, isUnix: boolean): CronSched
   };
 }
 
-function splitFields(text: string, expression: string): string[] {
+function splitFields(text: string, form: 'aws' | 'unix', expression: string): string[] {
   const fields = text.split(/[ \t]+/).filter((field) => field !== '');
-  if (fields.some((field) => field.startsWith(',') || field.endsWith(','))) {
-    const joined = fields.join(' ').replace(/ ?, ?/g, ',');
-    const message = `has a list that ends in a comma, or blanks beside one: write its values together, as in ${joined}.`;
-    throw new ScheduleError('expression', expression, `expression: "${expression}" ${message}`);
-  }
+  if (fields.some((field) => field.startsWith(',') || field.endsWith(',')))
+    refuseComma(fields, form, expression, isAccepted);
   return fields;
-}
-
-function refuseCount(expression: string, count: number, message: string): never {
-  throw new ScheduleError(
-    'expression',
-    expression,
-    `expression: "${expression}" has ${count} field${count === 1 ? '' : 's'}, ${message}`,
-  );
-}
-
-function refuseAwsCount(fields: string[], expression: string): never {
-  const form =
-    'but cron(...) takes six (minutes hours day-of-month month day-of-week year) or seven with the seconds first';
-  if (fields.length !== 5) refuseCount(expression, fields.length, `${form}: write for example cron(0 9 * * ? *).`);
-  const withYear = fields.includes('?') ? fields : fields.with(fields[4] === '*' ? 4 : 2, '?');
-  const unix = fields.includes('?') ? '' : `, or ${fields.join(' ')} without cron(...) for Unix cron`;
-  return refuseCount(expression, 5, `${form}; the year is missing: write cron(${withYear.join(' ')} *)${unix}.`);
-}
-
-function refuseUnixCount(fields: string[], expression: string): never {
-  const form = 'but Unix cron takes five (minutes hours day-of-month month day-of-week) or six with the seconds first';
-  const remedy =
-    fields.length === 7
-      ? `cron(${fields.join(' ')})`
-      : '0 9 * * MON-FRI, cron(0 9 * * ? *), rate(5 minutes) or at(2027-06-01T09:00:00)';
-  return refuseCount(expression, fields.length, `${form}: write for example ${remedy}.`);
-}
-
-/** AWS: day-of-month and day-of-week cannot both be given; exactly one of them is `?`. */
-function refuseMarks(fields: string[], daysOfMonth: string, daysOfWeek: string): never {
-  const monthPlace = fields.length - 4;
-  const weekPlace = fields.length - 2;
-  const corrected = (place: number, text: string) => `cron(${fields.with(place, text).join(' ')})`;
-  if (daysOfMonth === '?') {
-    refuseField(
-      DAYS_OF_MONTH,
-      '?',
-      `stands in day-of-week too, but exactly one of the two is "?": write ${corrected(monthPlace, '*')}.`,
-    );
-  }
-  const rule = 'cannot both be given, exactly one of the two is "?"';
-  if (daysOfWeek === '*')
-    refuseField(AWS_WEEKDAYS, '*', `and day-of-month "${daysOfMonth}" ${rule}: write ${corrected(weekPlace, '?')}.`);
-  const other =
-    daysOfMonth === '*'
-      ? ''
-      : ` or ${corrected(weekPlace, '?')}; Unix cron, without cron(...), takes either of the two days`;
-  return refuseField(
-    AWS_WEEKDAYS,
-    daysOfWeek,
-    `and day-of-month "${daysOfMonth}" ${rule}: write ${corrected(monthPlace, '?')}${other}.`,
-  );
 }
 
 function refuseImpossible(texts: FieldTexts, fields: CronFields): never {

@@ -20,14 +20,28 @@ function end(cron: CronSchedule, zone: Zone, index: number): number {
   return leavesRepeated ? Math.min(localEnd, zone.localStart(index + 1)) : localEnd;
 }
 
-/** An expression for every hour keeps its rhythm through a gap: what the gap swallows it does not miss. */
-function runsAfterGap(cron: CronSchedule): boolean {
-  return cron.dst.gap === 'run-after' && !cron.everyHour;
-}
-
 /** Was this local time swallowed when the stretch began? */
 function isInGapBefore(local: number, zone: Zone, index: number): boolean {
   return zone.hasPrevious(index) && local >= zone.localEnd(index - 1) && local < zone.localStart(index);
+}
+
+/**
+ * The first local time at or after `from` that is lost in the gap before the stretch. An expression for every hour keeps its
+ * real rhythm: what it misses by the old clock is not lost if at that very instant it runs by the new one, as it does on any
+ * day of its own after a gap of whole hours. In a gap of half an hour `15 * * * *` loses 02:15, since 02:45 is not named.
+ */
+export function nextLost(cron: CronSchedule, zone: Zone, index: number, from: number): number | undefined {
+  const end = zone.localStart(index);
+  const length = end - zone.localEnd(index - 1);
+  for (let local = nextLocal(cron, from); local < end; local = nextLocal(cron, local + 1)) {
+    if (!cron.everyHour || nextLocal(cron, local + length) !== local + length) return local;
+  }
+  return undefined;
+}
+
+/** Does what the gap before the stretch swallows run at its end? */
+function runsAfterGap(cron: CronSchedule, zone: Zone, index: number): boolean {
+  return nextLost(cron, zone, index, zone.localEnd(index - 1)) !== undefined;
 }
 
 /**
@@ -42,9 +56,7 @@ export function nextCronSecond(cron: CronSchedule, from: number): number | undef
   const first = Math.max(from, FIRST_SECOND);
   const zone = zoneOf(cron.timezone, first);
   const index = zone.indexAt(first);
-  if (runsAfterGap(cron) && first === zone.start(index)) {
-    if (isInGapBefore(nextLocal(cron, zone.localEnd(index - 1)), zone, index)) return first;
-  }
+  if (cron.dst.gap === 'run-after' && first === zone.start(index) && runsAfterGap(cron, zone, index)) return first;
   const local = Math.max(first + zone.offset(index), lowest(cron, zone, index));
   const found = nextLocal(cron, local);
   if (found !== Infinity) zone.knowUntil(found - zone.offset(index));
@@ -64,9 +76,10 @@ function nextInLaterStretch(
   local: number,
   found: number,
 ): number | undefined {
+  const runsAfter = cron.dst.gap === 'run-after';
   while (zone.hasNext(index)) {
     const next = index + 1;
-    if (runsAfterGap(cron) && isInGapBefore(found, zone, next)) return zone.start(next);
+    if (runsAfter && isInGapBefore(found, zone, next) && runsAfterGap(cron, zone, next)) return zone.start(next);
     // Between `local` and `found` nothing matches. Unless the clocks go back to before `local`, no stretch on the way counts.
     const canJump = zone.localStart(next) >= local;
     if (canJump && found === Infinity) return undefined;
@@ -91,6 +104,7 @@ export function previousCronSecond(cron: CronSchedule, from: number): number | u
   if (!(from >= FIRST_SECOND)) return undefined;
   const last = Math.min(from, END_SECOND);
   const zone = zoneOf(cron.timezone, last);
+  const runsAfter = cron.dst.gap === 'run-after';
   let index = zone.indexAt(last);
   let local = last + zone.offset(index);
   for (;;) {
@@ -99,7 +113,7 @@ export function previousCronSecond(cron: CronSchedule, from: number): number | u
     if (found !== -Infinity) zone.knowFrom(found - zone.offset(index));
     if (found >= lowest(cron, zone, index)) return found === -Infinity ? undefined : found - zone.offset(index);
     if (!zone.hasPrevious(index)) return undefined;
-    if (runsAfterGap(cron) && isInGapBefore(found, zone, index)) return zone.start(index);
+    if (runsAfter && isInGapBefore(found, zone, index) && runsAfterGap(cron, zone, index)) return zone.start(index);
     const previous = index - 1;
     const canJump = zone.localEnd(previous) - 1 <= local;
     if (canJump && found === -Infinity) return undefined;

@@ -1,5 +1,6 @@
 import { dateTimeText } from './calendar';
 import { nextLocal } from './cron-search';
+import { nextLost } from './cron-walk';
 import type { Schedule } from './schedule';
 import { zoneOf, type Zone } from './zone';
 
@@ -21,16 +22,16 @@ export interface RepeatedOccurrence {
 
 /**
  * The first `limit` local times that are lost, or with `dst.gap: 'run-after'` put off to `gapAt`, in gaps that lie in
- * (afterAt, untilAt], ascending. Expressions for every hour keep their real rhythm and lose nothing; nor do `rate` and `at`.
+ * (afterAt, untilAt], ascending. Expressions for every hour lose only what falls out of their real rhythm; `rate` and `at` nothing.
  */
 export function gapsBetween(schedule: Schedule, afterAt: number, untilAt: number, limit: number): SkippedOccurrence[] {
   const skipped: SkippedOccurrence[] = [];
-  if (schedule.kind !== 'cron' || schedule.everyHour) return skipped;
+  if (schedule.kind !== 'cron') return skipped;
   forEachChange(schedule.timezone, afterAt, untilAt, (zone, index) => {
-    const end = zone.localStart(index);
-    let local = nextLocal(schedule, zone.localEnd(index - 1));
-    for (; local < end && skipped.length < limit; local = nextLocal(schedule, local + 1)) {
+    let local = nextLost(schedule, zone, index, zone.localEnd(index - 1));
+    while (local !== undefined && skipped.length < limit) {
       skipped.push({ localTime: dateTimeText(local), gapAt: zone.start(index) * 1000 });
+      local = nextLost(schedule, zone, index, local + 1);
     }
     return skipped.length < limit;
   });

@@ -1,5 +1,6 @@
 import { parseAt } from './at';
 import { parseAwsCron, parseUnixCron } from './cron-parse';
+import { rateFor } from './duration';
 import { parseRate } from './rate';
 import type { Schedule } from './schedule';
 import { checkTimezone } from './timezone-name';
@@ -85,11 +86,9 @@ function aliasOf(text: string, expression: string): string {
   const alias = text.toLowerCase();
   const found = Object.hasOwn(ALIASES, alias) ? ALIASES[alias] : undefined;
   if (found !== undefined) return found;
-  const every = /^@every[ \t]+(\d+)([smhd])/.exec(alias);
-  if (every !== null) {
-    const unit = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days' }[every[2] as 's' | 'm' | 'h' | 'd'];
-    refuse(expression, `is not known here: write rate(${every[1]} ${unit}).`);
-  }
+  const every = /^@every\b(.*)$/.exec(alias)?.[1];
+  if (every !== undefined)
+    refuse(expression, `is not known here: write ${rateFor(every.trim()) ?? 'for example rate(5 minutes)'}.`);
   return refuse(
     expression,
     `is none of the aliases: write one of ${Object.keys(ALIASES).join(', ')}, or a rate(...) or cron(...).`,

@@ -40,7 +40,7 @@ export interface CronSchedule extends Named {
   readonly years: Bits;
   /** the days of a month (bit 1 to 31) by its length and the weekday of its first day, see `dayMaskIndex` */
   readonly dayMasks: readonly number[];
-  /** all 24 hours are named: it keeps its real rhythm, so that both passes of a repeated hour count and a gap loses nothing */
+  /** all 24 hours are named: it keeps its real rhythm, so that both passes of a repeated hour count; for gaps see `nextLost` */
   readonly everyHour: boolean;
 }
 

@@ -36,12 +36,15 @@ export function bruteForce(
   window.wallAt.forEach((minute, i) => {
     const at = window.fromAt + i * MINUTE_MS;
     const before = window.wallAt[i - 1];
-    if (before !== undefined && !isRhythm) {
+    if (before !== undefined) {
+      const gapMs = minute - before - MINUTE_MS;
       let runsAt: number | undefined;
       for (let missing = before + MINUTE_MS; missing < minute; missing += MINUTE_MS) {
         for (const second of seconds) {
           const wall = new Date(missing + second * 1000);
           if (!matches(expression, wall)) continue;
+          // A rhythm goes on if it runs when the old clock would have shown this.
+          if (isRhythm && matches(expression, new Date(wall.getTime() + gapMs))) continue;
           if (dst.gap === 'run-after') runsAt = at;
           else lost.push(wall.toISOString().slice(0, 19));
         }

@@ -1,3 +1,4 @@
+import { gapsBetween } from '../../../src/domain/schedule/dst-changes';
 import {
   nextOccurrence,
   occurrencesBetween,
@@ -46,6 +47,47 @@ describe('a local time that does not exist', () => {
     const window = ['America/New_York', '2027-03-14T06:00:00Z', '2027-03-14T09:00:00Z'] as const;
     expect(runs('30 * * * *', ...window)).toEqual(expected);
     expect(runs('30 * * * *', ...window, { gap: 'run-after' })).toEqual(expected);
+  });
+
+  test('is lost to an hourly schedule where the gap is half an hour and puts it out of its rhythm', () => {
+    const window = ['Australia/Lord_Howe', '2027-10-02T14:00:00Z', '2027-10-02T17:00:00Z'] as const;
+    const [before, after] = ['2027-10-02T14:45:00Z', '2027-10-02T16:15:00Z'] as const;
+    expect(runs('15 * * * *', ...window)).toEqual([before, after]);
+    expect(runs('15 * * * *', ...window, { gap: 'run-after' })).toEqual([before, '2027-10-02T15:30:00Z', after]);
+    const runAfter = parseSchedule('15 * * * *', { timezone: 'Australia/Lord_Howe', dst: { gap: 'run-after' } });
+    const gapAt = Date.parse('2027-10-02T15:30:00Z');
+    expect(previousOccurrence(runAfter, Date.parse(after))).toBe(gapAt);
+    expect(nextOccurrence(runAfter, gapAt - 1)).toBe(gapAt);
+    expect(nextOccurrence(runAfter, gapAt)).toBe(Date.parse(after));
+  });
+
+  /** [expression, time zone, a day with a gap, what is lost there] */
+  test.each([
+    ['15 * * * *', 'Australia/Lord_Howe', '2027-10-02', ['2027-10-03T02:15:00']],
+    ['0 * * * *', 'Australia/Lord_Howe', '2027-10-02', ['2027-10-03T02:00:00']],
+    ['45 * * * *', 'Australia/Lord_Howe', '2027-10-02', []],
+    ['*/30 * * * *', 'Australia/Lord_Howe', '2027-10-02', []],
+    ['* * * * * *', 'Australia/Lord_Howe', '2027-10-02', []],
+    ['0,20,50 * * * *', 'Australia/Lord_Howe', '2027-10-02', ['2027-10-03T02:00:00']],
+    ['10 * * * *', 'Asia/Kathmandu', '1985-12-31', ['1986-01-01T00:10:00']],
+    ['*/5 * * * *', 'Asia/Kathmandu', '1985-12-31', []],
+    ['15 * * * *', 'Antarctica/Troll', '2027-03-28', []],
+    ['15 * * * *', 'Pacific/Apia', '2011-12-30', []],
+    ['15 * * * SUN', 'America/Sao_Paulo', '2018-11-04', []],
+  ])('of %s in %s on %s: an hourly schedule loses %j', (expression, timezone, day, lost) => {
+    const from = Date.parse(`${day}T00:00:00Z`);
+    for (const gap of ['skip', 'run-after'] as const) {
+      const schedule = parseSchedule(expression, { timezone, dst: { gap } });
+      const found = gapsBetween(schedule, from, from + 86_400_000, 100);
+      expect(found.map(({ localTime }) => localTime)).toEqual(lost);
+      expect(skippedBetween(schedule, from, from + 86_400_000, 100)).toEqual(gap === 'skip' ? found : []);
+    }
+  });
+
+  test('is lost with its whole day: an hourly schedule for 30 December has none in Samoa in 2011', () => {
+    const schedule = parseSchedule('0 * 30 12 *', { timezone: 'Pacific/Apia' });
+    const changeAt = Date.parse('2011-12-30T10:00:00Z');
+    expect(skippedBetween(schedule, changeAt - 1, changeAt, 100)).toHaveLength(24);
   });
 
   test.each([
@@ -129,6 +171,13 @@ describe('a local time that exists twice', () => {
       expect(runs(`45 ${hours} * * *`, ...autumn, { overlap: 'second' })).toEqual(expected);
     },
   );
+
+  test('runs in both passes of a repeated half hour where all hours are named', () => {
+    const window = ['Australia/Lord_Howe', '2027-04-03T13:30:00Z', '2027-04-03T17:00:00Z'] as const;
+    const instants = (...times: string[]) => times.map((time) => `2027-04-03T${time}:00Z`);
+    expect(runs('45 * * * *', ...window)).toEqual(instants('13:45', '14:45', '15:15', '16:15'));
+    expect(runs('15 * * * *', ...window)).toEqual(instants('14:15', '15:45', '16:45'));
+  });
 
   test('runs once where 23 of 24 hours are named', () => {
     const expected = ['04:45', '05:45', '07:45'].map((time) => `2027-11-07T${time}:00Z`);

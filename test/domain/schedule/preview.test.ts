@@ -52,6 +52,17 @@ test('an hourly schedule has no surprises', () => {
   expect(preview).toMatchObject({ skipped: [], repeated: [], warnings: [] });
 });
 
+test('an hourly schedule loses a run where the clocks go forward by half an hour, and is told so', () => {
+  const request = { expression: '15 * * * *', timezone: 'Australia/Lord_Howe', fromAt, count: 1 };
+  const gapAt = Date.parse('2027-10-02T15:30:00Z');
+  const preview = previewSchedule(request);
+  expect(preview.skipped).toEqual([{ localTime: '2027-10-03T02:15:00', gapAt }]);
+  expect(preview.warnings.join()).toContain('would run at 2027-10-03T02:30:00+11:00');
+  const runAfter = previewSchedule({ ...request, dst: { gap: 'run-after' } });
+  expect(runAfter.skipped).toEqual([]);
+  expect(runAfter.warnings.join()).toContain('runs at the end of the gap, 2027-10-03T02:30:00+11:00');
+});
+
 test('the surprises of a schedule for every minute of a lost hour are told up to ten', () => {
   const preview = previewSchedule({ expression: '* 2 * * *', timezone: 'America/New_York', fromAt, count: 1 });
   expect(preview.skipped).toHaveLength(10);
