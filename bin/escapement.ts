@@ -8,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 void runCommandLine(process.argv.slice(2), {
   now: () => Date.now(),
-  hasColour: process.stdout.isTTY && !process.env['NO_COLOR'],
+  hasColour: Boolean(process.stdout.isTTY) && !process.env['NO_COLOR'],
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
 }).then((status) => (process.exitCode = status));

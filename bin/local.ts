@@ -63,7 +63,7 @@ async function main() {
 
   const terminal = new Terminal({
     mode: options.quiet ? 'quiet' : options.json ? 'json' : 'lines',
-    hasColour: process.stdout.isTTY && !process.env['NO_COLOR'],
+    hasColour: Boolean(process.stdout.isTTY) && !process.env['NO_COLOR'],
     write: (line) => output.write(line),
     now: () => Date.now(),
   });

@@ -13,7 +13,8 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: ROOT,
-      env: { ...process.env, ...env },
+      // The colour library paints wherever it finds CI set: what is no terminal must stay plain all the same.
+      env: { ...process.env, CI: 'true', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let out = '';

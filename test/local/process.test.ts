@@ -50,6 +50,13 @@ describe('npm start', () => {
     expect(await system.end('SIGINT')).toBe(0);
   });
 
+  test('prints plain lines where it is no terminal, whatever else the environment says', async () => {
+    const system = await LocalProcess.start(['--data', data()], { CI: 'true' });
+    const line = await system.line(({ line: text }) => String(text).includes('DONE'));
+    expect(String(line['line'])).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}DONE {7}[\x20-\x7e]+$/);
+    await system.end('SIGTERM');
+  });
+
   test('goes on after a restart where it was, and makes no examples when it has handlers of its own', async () => {
     const args = ['--data', data(), '--handlers', HANDLERS, '--json'];
     const first = await LocalProcess.start(args);
