@@ -46,7 +46,7 @@ const program = new Command('escapement-local')
     DEFAULT_RETENTION_DAYS,
   )
   .option('--quiet', 'print nothing but the address')
-  .option('--json', 'print one JSON object a line')
+  .option('--json', 'after the line with the address, print one JSON object a line')
   .addHelpText(
     'after',
     '\nExamples:\n  npm start\n  npm start -- --port 0 --data ./my-data --handlers ./my-handlers\n\nCtrl-C stops it; what was at work is finished or runs again after the next start.',

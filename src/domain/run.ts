@@ -53,7 +53,7 @@ export interface Run {
   indexDueAt?: number;
   /** times that the call was held back through no fault of the job, and since when */
   heldBack?: { times: number; since: number };
-  /** why the run is in this state, in plain words or one of the reasons of the design */
+  /** why the run is in this state, in plain words or a reason such as `misfire` */
   reason?: string;
   /** occurrences that this record covers besides its own: misfires found together share one */
   alsoCovers?: number;

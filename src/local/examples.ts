@@ -1,9 +1,11 @@
 import { ConflictError, NotFoundError } from '../domain/errors';
+import type { JobRow } from '../domain/job';
 import type { JobRequest } from '../domain/job-request';
 import { DEFAULT_MISFIRE } from '../domain/misfire';
 import { DEFAULT_RETRY } from '../domain/retry-policy';
 import { createJob } from '../operations/create-job';
 import { createNotification } from '../operations/create-notification';
+import { pauseJob, resumeJob } from '../operations/pause-job';
 import type { Ports } from '../ports';
 
 const CREATED = 'examples-created';
@@ -57,7 +59,7 @@ async function createExample({ isAnnounced, ...example }: Example, ports: Ports)
     ...example,
   };
   try {
-    await createJob(`create ${jobId}`, request, ports);
+    await createJob(requestIdOf(jobId), request, ports);
     if (!isAnnounced) return;
     await createNotification(`notify ${jobId}`, { jobId, state: 'DONE', functionArn: arn('notify-print') }, ports);
   } catch (error) {
@@ -65,4 +67,28 @@ async function createExample({ isAnnounced, ...example }: Example, ports: Ports)
     if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
     ports.journal.note('example-skipped', { jobId, reason: error.name });
   }
+}
+
+/** Who paused an example, so that nobody else's pause is taken back. */
+const BY_US = 'escapement';
+
+/** Where the handlers are others, the examples have no code: they rest until it is there again. */
+export async function pauseExamples(ports: Ports): Promise<void> {
+  for (const row of await ownExamples(ports)) {
+    if (row.state !== 'ACTIVE') continue;
+    await pauseJob(row.jobId, { reason: 'the handlers are not those of the examples', by: BY_US }, ports);
+  }
+}
+
+export async function resumeExamples(ports: Ports): Promise<void> {
+  for (const row of await ownExamples(ports)) if (row.pause?.by === BY_US) await resumeJob(row.jobId, ports);
+}
+
+async function ownExamples({ jobs }: Ports): Promise<JobRow[]> {
+  const rows = await jobs.readRows(EXAMPLES.map(({ jobId }) => jobId));
+  return rows.filter(({ jobId, requestId, state }) => requestId === requestIdOf(jobId) && state !== 'DELETED');
+}
+
+function requestIdOf(jobId: string): string {
+  return `create ${jobId}`;
 }

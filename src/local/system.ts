@@ -6,7 +6,7 @@ import { openDatabase } from '../adapters/local/database';
 import { LocalInvoker } from '../adapters/local/invoker';
 import { createApp } from '../http/app';
 import { startEngine } from './engine';
-import { createExamples } from './examples';
+import { createExamples, pauseExamples, resumeExamples } from './examples';
 import { localPorts } from './ports';
 import type { Terminal } from './terminal';
 
@@ -84,6 +84,8 @@ export async function startLocalSystem(options: {
     });
     await once(server, 'listening');
     options.onListening(`http://${HOST}:${(server.address() as AddressInfo).port}`);
+    if (options.hasExamples) await resumeExamples(local.ports);
+    else await pauseExamples(local.ports);
     const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, daily: local.sweepExpired });
     if (options.hasExamples) await createExamples(local.ports);
 

@@ -18,6 +18,8 @@ const NOTES_SHOWN = new Set([
   'example-skipped',
 ]);
 
+const GATHERED_MS = 100;
+
 type Paint = (text: string) => string;
 
 /** Shows each transition in one line. Occurrences of one job that are sent together share a line. */
@@ -26,9 +28,18 @@ export class Terminal implements Journal {
   readonly #write: (line: string) => void;
   readonly #now: () => number;
   readonly #colours: ReturnType<typeof pc.createColors>;
-  #scheduled: { name: string; nominalAts: number[] } | undefined;
+  readonly #soon: (flush: () => void) => void;
+  readonly #gathered = new Map<string, Run[]>();
 
-  constructor(options: { mode: TerminalMode; hasColour: boolean; write: (line: string) => void; now: () => number }) {
+  constructor(options: {
+    mode: TerminalMode;
+    hasColour: boolean;
+    write: (line: string) => void;
+    now: () => number;
+    /** when what was skipped together is shown; default: a moment later */
+    soon?: (flush: () => void) => void;
+  }) {
+    this.#soon = options.soon ?? ((flush) => void setTimeout(flush, GATHERED_MS).unref());
     this.#mode = options.mode;
     this.#write = options.write;
     this.#now = options.now;
@@ -42,7 +53,8 @@ export class Terminal implements Journal {
       return this.#json('transition', { jobId, runId, state, sequence, attempt, latenessMs, reason });
     }
     const name = job?.name ?? run.jobId;
-    if (run.state === 'SCHEDULED') return this.#gatherScheduled(name, run.nominalAt);
+    if (run.state === 'SCHEDULED') return this.#gather(run, name, queueMicrotask);
+    if (run.state === 'SKIPPED') return this.#gather(run, name, this.#soon);
     this.#line(run.state, name, this.#detailsOf(run));
   }
 
@@ -64,40 +76,44 @@ export class Terminal implements Journal {
     this.#write(`${this.#time()}  ${this.#colours.dim(`${functionName} |`)} ${line}`);
   }
 
-  #gatherScheduled(name: string, nominalAt: number) {
-    if (this.#scheduled?.name === name) {
-      this.#scheduled.nominalAts.push(nominalAt);
+  /** Lines that would come in dozens: what is sent together, and what is let go together. */
+  #gather(run: Run, name: string, flushSoon: (flush: () => void) => void) {
+    const key = `${run.state} ${name} ${run.reason}`;
+    const gathered = this.#gathered.get(key);
+    if (gathered) {
+      gathered.push(run);
       return;
     }
-    const gathered = { name, nominalAts: [nominalAt] };
-    this.#scheduled = gathered;
-    queueMicrotask(() => {
-      if (this.#scheduled === gathered) this.#scheduled = undefined;
-      const { nominalAts } = gathered;
-      const [first, last] = [nominalAts[0]!, nominalAts.at(-1)!];
-      const details =
-        nominalAts.length === 1
-          ? `for ${this.#clock(first)}`
-          : `${nominalAts.length} runs, from ${this.#clock(first)} to ${this.#clock(last)}`;
-      this.#line('SCHEDULED', name, details);
+    const runs = [run];
+    this.#gathered.set(key, runs);
+    flushSoon(() => {
+      this.#gathered.delete(key);
+      this.#line(run.state, name, runs.length === 1 ? this.#detailsOf(run) : this.#detailsOfMany(runs));
     });
+  }
+
+  #detailsOfMany(runs: readonly Run[]): string {
+    const instants = runs.map(({ nominalAt }) => nominalAt).sort((a, b) => a - b);
+    const [first, last] = [this.#clock(instants[0]!), this.#clock(instants.at(-1)!)];
+    const reason = runs[0]!.reason;
+    return `${runs.length} runs${reason === undefined ? '' : ` (${reason})`}, from ${first} to ${last}`;
   }
 
   #detailsOf(run: Run): string {
     switch (run.state) {
       case 'SCHEDULED':
-        return '';
+        return `for ${this.#clock(run.nominalAt)}`;
       case 'STARTED':
         return `attempt ${run.attempt}, ${run.latenessMs ?? 0} ms after it was due`;
       case 'RELEASED':
-        return `${run.reason}, again at ${this.#clock(run.dueAt)}`;
+        return `${run.reason}, again at ${this.#clock(run.dueAt)}${causeOf(run)}`;
       case 'DONE':
         return `attempt ${run.attempt}, took ${(run.finishedAt ?? 0) - (run.startedAt ?? 0)} ms`;
       case 'FAILED':
       case 'SKIPPED':
       case 'CANCELLED': {
         const others = run.alsoCovers ? `, and ${run.alsoCovers} more before it` : '';
-        return `${run.reason ?? ''}, was due ${this.#clock(run.nominalAt)}${others}`;
+        return `${run.reason ?? ''}, was due ${this.#clock(run.nominalAt)}${others}${causeOf(run)}`;
       }
     }
   }
@@ -131,6 +147,11 @@ export class Terminal implements Journal {
   #json(event: string, details: object) {
     this.#write(JSON.stringify({ at: new Date(this.#now()).toISOString(), event, ...details }));
   }
+}
+
+/** The first line of what went wrong. */
+function causeOf({ error }: Run): string {
+  return error === undefined ? '' : `: ${error.message.split('\n', 1)[0]}`;
 }
 
 /** Local time of day, as people at this machine read their clock; with the date when it is another day. */

@@ -86,6 +86,7 @@ async function deliver(
     eventId: notice.event.id,
     state: notice.state,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
+    ...(outcome.kind === 'failed' ? { reason: outcome.error.type } : {}),
   });
   return outcome;
 }

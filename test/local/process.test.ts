@@ -57,6 +57,20 @@ describe('npm start', () => {
     await system.end('SIGTERM');
   });
 
+  test('lets the examples rest where the handlers are others, and wakes them where they are back', async () => {
+    const first = await LocalProcess.start(['--data', data(), '--json']);
+    await first.line(became('DONE', 'example-heartbeat'));
+    await first.end('SIGINT');
+    const second = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS, '--json']);
+    expect((await second.request('GET', '/jobs/example-heartbeat')).body).toMatchObject({ state: 'PAUSED' });
+    await second.line(became('SKIPPED', 'example-heartbeat'));
+    expect(second.lines.filter(became('FAILED'))).toEqual([]);
+    await second.end('SIGINT');
+    const third = await LocalProcess.start(['--data', data(), '--json']);
+    await third.line(became('DONE', 'example-heartbeat'));
+    await third.end('SIGINT');
+  });
+
   test('goes on after a restart where it was, and makes no examples when it has handlers of its own', async () => {
     const args = ['--data', data(), '--handlers', HANDLERS, '--json'];
     const first = await LocalProcess.start(args);

@@ -10,7 +10,7 @@ import { emptyBill, Meter, type Bill } from './meter';
 
 const RUN = { sqsRequests: 0.5, invocations: 0.2 };
 
-/** DESIGN section 9: the most that each may cost. */
+/** The most that each may cost. */
 export const GOALS = {
   'an immediate job': { writeUnits: 3, ...RUN },
   'a job delayed by up to 900 s': { writeUnits: 3, ...RUN },
