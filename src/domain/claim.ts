@@ -7,7 +7,7 @@ import { isFinal, transition, withAttempt, type Run } from './run';
 /** The right to an attempt, renewed while it lasts. */
 export const LEASE_MS = 60_000;
 /** Clocks of processes differ: a lease counts as ended only so long after its end. */
-export const LEASE_MARGIN_MS = 5_000;
+const LEASE_MARGIN_MS = 5_000;
 /** A message that comes so early or less is waited for; beyond, it is sent again with a delay. */
 const WAITED_FOR_MS = 8_000;
 /** So long a message without a row to belong to is sent again, and at this interval. */

@@ -7,7 +7,7 @@ export interface MisfirePolicy {
 export const DEFAULT_MISFIRE: MisfirePolicy = { policy: 'run-once', graceSeconds: 60 };
 
 /** `run-all` brings back at most so many, the latest. */
-export const MOST_MISFIRES_RUN = 100;
+const MOST_MISFIRES_RUN = 100;
 
 /** How many of the missed occurrences, counted from the latest, still run. */
 export function misfiresToRun(policy: MisfirePolicy['policy']): number {

@@ -81,7 +81,7 @@ function entry({ field, message }: NotFoundError | ConflictError): FieldError {
   return { field, message };
 }
 
-export function problemResponse({ status, message: detail, errors, headers }: Problem): Response {
+function problemResponse({ status, message: detail, errors, headers }: Problem): Response {
   const { type, title } = KINDS[status];
   const body = { type: `urn:escapement:problem:${type}`, title, status, detail, ...(errors ? { errors } : {}) };
   return new Response(JSON.stringify(body), {

@@ -124,7 +124,7 @@ const count = (most: number) => {
   return z.string(says).refine((digits) => /^[0-9]{1,9}$/.test(digits) && +digits >= 1 && +digits <= most, says);
 };
 const page = { limit: count(LIMITS.pageItems).optional(), cursor: z.string().optional() };
-export const pageQuery = object(page, 'limit and cursor');
+const pageQuery = object(page, 'limit and cursor');
 export const jobsQuery = object({ ...page, tag: tag.optional() }, 'limit, cursor and tag');
 export const takeQuery = object({ max: count(10).optional() }, 'max');
 

@@ -8,7 +8,7 @@ import { startConsumer } from './consumer';
 import { runRule } from './loop';
 
 const DAY_MS = 24 * 3_600_000;
-export const COMMAND_NAMES: readonly CommandName[] = ['job-create', 'job-delete', 'notify-create', 'notify-delete'];
+const COMMAND_NAMES: readonly CommandName[] = ['job-create', 'job-delete', 'notify-create', 'notify-delete'];
 
 export interface Engine {
   /** Takes nothing new and resolves when what is at work is over. */

@@ -66,7 +66,7 @@ async function keepHidden(
 }
 
 /** One activation from its arrival to its acknowledgement. Resolves when the message may be removed; throws when it has to come again. */
-export async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Promise<void> {
+async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Promise<void> {
   const { clock, journal } = ports;
   const activation = parseActivation(message.body);
   if (!activation) throw new UnreadableMessageError(`message ${message.messageId} is no activation`);

@@ -1,7 +1,7 @@
 import { InvalidCursorError } from '../../ports';
 
 /** The key that a page ended at. */
-export type PageKey = Record<string, string | number>;
+type PageKey = Record<string, string | number>;
 
 /**
  * A cursor is the key that the page ended at, bound to the list that it belongs to (`scope`: the list's name and what it was
@@ -15,11 +15,7 @@ export function encodeCursor(scope: readonly unknown[], key: PageKey): string {
  * @param types the key attributes that this list's cursors have, each with its type
  * @throws InvalidCursorError for anything that is not a cursor of this list
  */
-export function decodeCursor(
-  scope: readonly unknown[],
-  types: Record<string, 'string' | 'number'>,
-  cursor: string,
-): PageKey {
+function decodeCursor(scope: readonly unknown[], types: Record<string, 'string' | 'number'>, cursor: string): PageKey {
   const invalid = new InvalidCursorError('this cursor was not given out by this list');
   if (!/^[A-Za-z0-9_-]+$/.test(cursor)) throw invalid;
   let decoded: unknown;

@@ -11,7 +11,7 @@ import { dueAttributes, queryDue } from './due-index';
 const NESTED = ['heldBack', 'error', 'attempts'] as const satisfies (keyof Run)[];
 const KEY = { jobId: 'string', runId: 'string' } as const;
 
-export interface RunTable extends Table {
+interface RunTable extends Table {
   /** Number of partitions of the due index. May be raised at any time: rows keep the shard that they were written with. */
   shards: number;
 }

@@ -8,7 +8,7 @@ export const BYTES_A_CALL = 1024 * 1024;
 const CALLS_AT_A_TIME = 8;
 const TRIES = 5;
 
-export interface BatchAnswer {
+interface BatchAnswer {
   Successful?: readonly { Id: string | undefined }[] | undefined;
   Failed?:
     | readonly {

@@ -4,7 +4,7 @@ import { readCursor, writeCursor } from './cursor';
 import type { Database, Key, TextTable } from './database';
 
 /** What waits for an instant. `ids` begin with the job's, by which the shard is chosen. */
-export interface DueEntry {
+interface DueEntry {
   ids: readonly string[];
   dueAt: number;
 }

@@ -9,7 +9,7 @@ import type { LocalRunStore } from './run-store';
 /** Rows looked at in one step, a few milliseconds: nothing else is read or written meanwhile. */
 const ROWS_PER_STEP = 500;
 
-export interface Swept {
+interface Swept {
   jobs: number;
   runs: number;
   controlEntries: number;

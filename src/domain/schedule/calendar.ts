@@ -8,7 +8,7 @@ export const DAY_SECONDS = 86_400;
 
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-export function isLeapYear(year: number): boolean {
+function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
@@ -56,7 +56,7 @@ function digits(value: number, width: number): string {
 }
 
 /** `2027-03-28` */
-export function dateText(dayNumber: number): string {
+function dateText(dayNumber: number): string {
   const packed = packedDate(dayNumber);
   return `${digits(packed >> 9, 4)}-${digits((packed >> 5) & 15, 2)}-${digits(packed & 31, 2)}`;
 }

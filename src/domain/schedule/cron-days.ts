@@ -177,6 +177,6 @@ export function hasAnyDate(years: Bits, months: Bits, dayMasks: readonly number[
   return false;
 }
 
-export function dayMaskIndexOf(year: number, month: number): number {
+function dayMaskIndexOf(year: number, month: number): number {
   return dayMaskIndex(daysInMonth(year, month), weekdayOf(dayNumber(year, month, 1)));
 }

@@ -3,20 +3,7 @@ import { rateFor } from './duration';
 import type { Item } from './schedule';
 import { ScheduleError } from './types';
 
-export const MONTH_NAMES = [
-  'JAN',
-  'FEB',
-  'MAR',
-  'APR',
-  'MAY',
-  'JUN',
-  'JUL',
-  'AUG',
-  'SEP',
-  'OCT',
-  'NOV',
-  'DEC',
-] as const;
+const MONTH_NAMES = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'] as const;
 export const WEEKDAY_NAMES = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
 
 /** What one field of a cron expression may hold. */
@@ -56,7 +43,7 @@ export function refuseField(rule: FieldRule, value: string, message: string): ne
 }
 
 /** The allowed range in words: `1 to 12 or JAN to DEC`. */
-export function rangeText(rule: FieldRule): string {
+function rangeText(rule: FieldRule): string {
   const numbers = `${rule.min} to ${rule.max}`;
   return rule.names === undefined ? numbers : `${numbers} or ${rule.names[0]} to ${rule.names.at(-1)}`;
 }
