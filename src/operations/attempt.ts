@@ -67,10 +67,12 @@ async function withSubscribersOfNow(job: Job, { jobs }: RunnerPorts): Promise<Jo
 /** A one-off job must not reach the end of its retention while its run still waits. */
 async function keepJobUntil(dueAt: number, { jobId, expiresAt }: Job, { jobs, settings }: RunnerPorts) {
   if (expiresAt === undefined || dueAt + settings.retentionMs / 2 <= expiresAt) return;
-  const [row] = await jobs.readRows([jobId]);
-  if (!row || row.state === 'DELETED') return;
-  // Lost to another change, it is made up for by the run's next release.
-  await jobs.update({ ...row, revision: row.revision + 1, expiresAt: dueAt + settings.retentionMs }, row);
+  for (;;) {
+    const [row] = await jobs.readRows([jobId]);
+    if (!row || row.state === 'DELETED' || row.expiresAt === undefined) return;
+    const longer = { ...row, revision: row.revision + 1, expiresAt: dueAt + settings.retentionMs };
+    if (await jobs.update(longer, row)) return;
+  }
 }
 
 async function call(run: Run, job: Job, { clock, code, invoker }: RunnerPorts): Promise<AttemptOutcome> {
