@@ -29,6 +29,10 @@ export class NotFoundError extends Error {
   }
 }
 
+export function noSuchJob(jobId: string): NotFoundError {
+  return new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+}
+
 /** What the caller asks for collides with what is there; nothing was changed. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError';

@@ -1,4 +1,4 @@
-import { ConflictError, NotFoundError } from '../domain/errors';
+import { ConflictError, noSuchJob } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { jitterMs } from '../domain/occurrences';
 import type { Ports } from '../ports';
@@ -29,7 +29,7 @@ export async function changeJob(
   let drained = 0;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [row] = await jobs.readRows([jobId]);
-    if (!row || row.generations.length === 0) throw new NotFoundError('jobId', noSuchJob(jobId));
+    if (!row || row.generations.length === 0) throw noSuchJob(jobId);
     const now = clock.now();
     // Not for ever: what cannot be dispatched must not keep the job from being changed.
     if (drained < MOST_DRAINED && isDueAlready(row, now)) {
@@ -49,10 +49,6 @@ export async function changeJob(
 function isDueAlready(row: JobRow, now: number): boolean {
   const { state, dueAt } = row;
   return state === 'ACTIVE' && dueAt !== undefined && dueAt - jitterMs(row) <= now + ALREADY_DUE_MS;
-}
-
-export function noSuchJob(jobId: string): string {
-  return `there is no job ${JSON.stringify(jobId)}`;
 }
 
 /** The same row out of the due index. */

@@ -1,4 +1,4 @@
-import { ConflictError, InputError, NotFoundError } from '../domain/errors';
+import { ConflictError, InputError, NotFoundError, noSuchJob } from '../domain/errors';
 import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
 import { LIMITS } from '../domain/limits';
 import type { Notification } from '../domain/notification';
@@ -30,7 +30,7 @@ export async function createNotification(
   const { clock, jobs, notifications, code, control, settings } = ports;
   const { jobId, state, functionArn } = request;
   const [job] = await jobs.readRows([jobId]);
-  if (!job || job.state === 'DELETED') throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+  if (!job || job.state === 'DELETED') throw noSuchJob(jobId);
   // A job created again under the same id is another job: the same request then is another notification.
   const notifyId = guidFrom('notification', jobId, job.lifeId, requestId);
   const record = `notify-create:${notifyId}`;

@@ -1,4 +1,4 @@
-import { NotFoundError } from '../domain/errors';
+import { noSuchJob } from '../domain/errors';
 import type { Notification } from '../domain/notification';
 import type { Ports } from '../ports';
 
@@ -11,7 +11,7 @@ type DeletePorts = Pick<Ports, 'jobs' | 'notifications'>;
 export async function deleteNotification(jobId: string, notifyId: string, ports: DeletePorts): Promise<void> {
   const [row] = await ports.jobs.readRows([jobId]);
   if (!row || row.generations.length === 0) {
-    throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+    throw noSuchJob(jobId);
   }
   const all = await ports.notifications.of(jobId);
   const gone = all.filter((notification) => notification.notifyId === notifyId);

@@ -1,4 +1,4 @@
-import { NotFoundError } from '../domain/errors';
+import { noSuchJob } from '../domain/errors';
 import { digestOf } from '../domain/guid';
 import type { RunState } from '../domain/run';
 import type { Ports } from '../ports';
@@ -52,7 +52,7 @@ async function recorded(name: string, { control }: Pick<Ports, 'control'>): Prom
 async function lifeOf(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<string> {
   const [row] = await jobs.readRows([jobId]);
   if (!row || row.generations.length === 0) {
-    throw new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
+    throw noSuchJob(jobId);
   }
   return row.lifeId;
 }

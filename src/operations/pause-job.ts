@@ -1,11 +1,11 @@
 import { scheduledRunIdOf } from '../domain/activation';
-import { NotFoundError } from '../domain/errors';
+import { noSuchJob } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
 import { isFinal } from '../domain/run';
 import type { Ports } from '../ports';
-import { changeJob, noSuchJob, withoutDueKey, type ChangePorts } from './change-job';
+import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { dispatchJobs } from './dispatch';
 
 /**
@@ -77,5 +77,5 @@ export async function hasBegunOnce({ jobId, schedule }: JobRow, { runs }: Pick<P
 }
 
 export function refuseDeleted({ jobId, state }: JobRow): void {
-  if (state === 'DELETED') throw new NotFoundError('jobId', noSuchJob(jobId));
+  if (state === 'DELETED') throw noSuchJob(jobId);
 }

@@ -1,5 +1,5 @@
 import { scheduledRunIdOf } from '../domain/activation';
-import { NotFoundError } from '../domain/errors';
+import { NotFoundError, noSuchJob } from '../domain/errors';
 import type { Job, JobRow, JobState } from '../domain/job';
 import type { Notification } from '../domain/notification';
 import { nextRunAt, occurrence } from '../domain/occurrences';
@@ -94,8 +94,4 @@ export async function livingRow(jobId: string, { jobs }: Pick<Ports, 'jobs'>): P
   const [row] = await jobs.readRows([jobId]);
   if (!row || row.state === 'DELETED') throw noSuchJob(jobId);
   return row;
-}
-
-function noSuchJob(jobId: string): NotFoundError {
-  return new NotFoundError('jobId', `there is no job ${JSON.stringify(jobId)}`);
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { parseFunctionArn } from '../../domain/arn';
 import type { InvokeOutcome, Invoker } from '../../ports';
 import { HandlerSourceError, isUnchanged, readHandler, type HandlerCode } from './handler-code';
 import { findHandlerFile, HandlerNotFoundError, handlerNames } from './handler-files';
@@ -22,9 +23,6 @@ export interface LocalInvokerOptions {
 }
 
 type Call = Parameters<Invoker['invoke']>[0];
-
-const FUNCTION_ARN =
-  /^arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:([A-Za-z0-9_-]{1,64})(?::(\$LATEST|[A-Za-z0-9_-]{1,128}))?$/;
 
 /** A process that was killed is gone within milliseconds; one that the kernel does not let go is not waited for longer. */
 const LONGEST_CLOSE_MS = 2_000;
@@ -101,8 +99,9 @@ export class LocalInvoker implements Invoker {
   }
 
   async #attempt({ functionArn, event, timeoutMs }: Call): Promise<InvokeOutcome> {
-    const [, functionName, functionVersion = '$LATEST'] = FUNCTION_ARN.exec(functionArn) ?? [];
-    if (functionName === undefined) return malformed(functionArn);
+    const arn = parseFunctionArn(functionArn);
+    if (!arn) return malformed(functionArn);
+    const { name: functionName, qualifier: functionVersion = '$LATEST' } = arn;
     const environment = await this.#environment(functionName);
     if (!(environment instanceof HandlerEnvironment)) return environment;
     const outcome = await environment.invoke({ functionArn, functionVersion, event, timeoutMs });
