@@ -50,7 +50,13 @@ async function withSystem(
     random: systemRandom,
     invoker,
     journal: { transition: () => {}, note: () => {} },
-    settings: { shards: 4, tickSeconds: 10, retentionMs: 86_400_000, allowedFunctions: ['*'] },
+    settings: {
+      failedRetentionMs: 86_400_000,
+      shards: 4,
+      tickSeconds: 10,
+      retentionMs: 86_400_000,
+      allowedFunctions: ['*'],
+    },
   });
   const engine = startEngine({ ports, concurrency: CONCURRENCY });
   await use(

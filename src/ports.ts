@@ -2,9 +2,10 @@
  * The outside world, on one page. Instants are epoch milliseconds, durations carry their unit.
  * Every method may throw when the world behind it fails; a caller then knows nothing about whether the effect took place.
  */
+import type { Group, GroupKind, GroupPart } from './domain/group';
 import type { Job, JobRow } from './domain/job';
-import type { Notification } from './domain/notification';
-import type { Run, RunState } from './domain/run';
+import type { Notification, NotificationState } from './domain/notification';
+import type { Run } from './domain/run';
 
 export interface Clock {
   now(): number;
@@ -45,6 +46,8 @@ export interface JobStore {
   readRows(jobIds: readonly string[]): Promise<JobRow[]>;
   /** Writes row and payload if nothing stands there, or, given `replaces`, if the row still has that revision. Answers whether it did. */
   put(job: Job, replaces?: JobRow): Promise<boolean>;
+  /** Writes rows and payloads over whatever stands there: only for ids that nobody else can have. Any number; throws when some were not written, others may have been. */
+  putAll(jobs: readonly Job[]): Promise<void>;
   /** Writes the row and leaves the payload, if the row still has the revision of `seen`. Answers whether it did. */
   update(row: JobRow, seen: JobRow): Promise<boolean>;
   /** Keeps a job as it is under its current generation, for the runs of that generation once an edit replaced it. `expiresAt` in epoch ms. */
@@ -67,15 +70,33 @@ export interface RunStore {
   due(
     query: PageQuery & { shard: number; until: number },
   ): Promise<Page<{ jobId: string; runId: string; dueAt: number }>>;
+  /** Runs with a `failedAt`, the latest first: since that instant, of that job. May lag behind the rows; a page may be empty and still have a successor. */
+  failed(query: PageQuery & { since?: number; jobId?: string }): Promise<Page<Run>>;
   /** Every run there is, in no promised order: for the daily sweep only. */
   scan(query: PageQuery): Promise<Page<Run>>;
+}
+
+/** Chains and batches: a head each, and parts that keep what became of their jobs. */
+export interface GroupStore {
+  /** Strongly consistent. */
+  read(groupId: string): Promise<Group | undefined>;
+  /** Writes the head if it is absent, or, given `seen`, if it still has that revision. Answers whether it did. */
+  put(group: Group, seen?: Group): Promise<boolean>;
+  /** Strongly consistent. */
+  readPart(groupId: string, partId: string): Promise<GroupPart | undefined>;
+  /** All parts of a group, strongly consistent, in no promised order. */
+  readParts(groupId: string): Promise<GroupPart[]>;
+  /** Writes the part if it is absent, or, given `seen`, if it still has that revision. Answers whether it did. */
+  putPart(part: GroupPart, seen?: GroupPart): Promise<boolean>;
+  /** Heads, of one kind if given, in no promised order. */
+  list(query: PageQuery & { kind?: GroupKind }): Promise<Page<Group>>;
 }
 
 export interface NotificationStore {
   put(notification: Notification): Promise<void>;
   remove(notification: Pick<Notification, 'jobId' | 'state' | 'notifyId'>): Promise<void>;
   /** Who wants to hear of this job (and, if given, of this state of it)? Strongly consistent, whole. */
-  of(jobId: string, state?: RunState): Promise<Notification[]>;
+  of(jobId: string, state?: NotificationState): Promise<Notification[]>;
 }
 
 /** GUID → runnable code. A mapping never changes, since the GUID is derived from the ARN. */
@@ -163,6 +184,8 @@ export interface Settings {
   tickSeconds: number;
   /** how long finished runs, finished one-off jobs and tombstones are kept */
   retentionMs: number;
+  /** how long a failed run, and what it needs to be sent again, is kept */
+  failedRetentionMs: number;
   /** patterns of the names of functions that may be called; `*` stands for any characters */
   allowedFunctions: readonly string[];
 }
@@ -181,8 +204,11 @@ export interface Ports {
   notifications: NotificationStore;
   code: CodeStore;
   control: ControlStore;
+  groups: GroupStore;
   activations: Queue;
-  /** the dead-letter queue of `activations` */
+  /** for runs of the priority "high", so that they wait behind none of the others */
+  highActivations: Queue;
+  /** the dead-letter queue of both */
   deadActivations: Queue;
   notify: Queue;
   commands: Record<CommandName, Queue>;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Run, RunOrigin } from './run';
+import type { Priority } from './job';
+import type { Run, RunKey, RunOrigin } from './run';
 
 /** The message that asks a runner to start the next attempt of a run. Instants are epoch ms. */
 export interface Activation {
@@ -14,8 +15,14 @@ export interface Activation {
   sequence: number;
   /** since when this message is sent again because the job's row is not there yet */
   waitingSince?: number;
-  /** it waited for its predecessor to end, and is no misfire for that */
+  /** it waited for others to end, and is no misfire for that */
   isQueued?: boolean;
+  /** times that it was held back by a limit */
+  waits?: number;
+  /** absent: normal */
+  priority?: Priority;
+  /** the run before it in its chain */
+  previous?: RunKey;
   /** times that it came back from the dead-letter queue */
   returns?: number;
 }
@@ -40,7 +47,7 @@ export function scheduledRunIdOf(jobId: string, nominalAt: number): string {
 
 /** The run before it has a row: sequence 1 by definition. `retentionMs` counts from the due instant. */
 export function scheduledRun(activation: Activation, retentionMs: number): Run {
-  const { jobId, generation, origin, nominalAt, dueAt } = activation;
+  const { jobId, generation, origin, nominalAt, dueAt, priority, previous } = activation;
   return {
     jobId,
     runId: runIdOf(activation),
@@ -54,12 +61,24 @@ export function scheduledRun(activation: Activation, retentionMs: number): Run {
     attempt: 0,
     changedAt: dueAt,
     attempts: [],
+    ...(priority === undefined ? {} : { priority }),
+    ...(previous === undefined ? {} : { previous }),
     expiresAt: dueAt + retentionMs,
   };
 }
 
 /** The message that asks for the next attempt of a run that waits. */
 export function activationOf(run: Run): Activation {
-  const { jobId, generation, origin, nominalAt, dueAt, sequence } = run;
-  return { version: 1, jobId, generation, origin, nominalAt, dueAt, sequence };
+  const { jobId, generation, origin, nominalAt, dueAt, sequence, priority, previous } = run;
+  return {
+    version: 1,
+    jobId,
+    generation,
+    origin,
+    nominalAt,
+    dueAt,
+    sequence,
+    ...(priority === undefined ? {} : { priority }),
+    ...(previous === undefined ? {} : { previous }),
+  };
 }

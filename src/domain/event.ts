@@ -1,15 +1,23 @@
+import type { Group, Tally } from './group';
 import type { Run } from './run';
 
 /** What a subscriber gets: CloudEvents 1.0 in its JSON form. Instants in `data` are ISO 8601 UTC. */
-export interface RunEvent {
+interface CloudEvent {
   specversion: '1.0';
-  /** `<runId>:<sequence>`: the same for a repeat of the same transition */
+  /** `<runId or groupId>:<sequence>`: the same for a repeat of the same transition */
   id: string;
   source: string;
   subject: string;
   type: string;
   time: string;
   datacontenttype: 'application/json';
+}
+
+export interface GroupEvent extends CloudEvent {
+  data: { chainId?: string; batchId?: string; name?: string; state: string; sequence: number } & Partial<Tally>;
+}
+
+export interface RunEvent extends CloudEvent {
   data: {
     jobId: string;
     runId: string;
@@ -53,6 +61,27 @@ export function eventOf(run: Run): RunEvent {
       ...(run.alsoCovers === undefined ? {} : { alsoCovers: run.alsoCovers }),
       ...(run.reason === undefined ? {} : { reason: run.reason }),
       ...(run.error === undefined ? {} : { error: run.error }),
+    },
+  };
+}
+
+/** The event of a group's latest change of state. */
+export function groupEventOf(group: Group, at: number, tally?: Tally): GroupEvent {
+  const { groupId, kind, state, sequence, name } = group;
+  return {
+    specversion: '1.0',
+    id: `${groupId}:${sequence}`,
+    source: `/${kind === 'chain' ? 'chains' : 'batches'}/${groupId}`,
+    subject: groupId,
+    type: `escapement.${kind}.${state.toLowerCase()}`,
+    time: iso(at),
+    datacontenttype: 'application/json',
+    data: {
+      [`${kind}Id`]: groupId,
+      ...(name === undefined ? {} : { name }),
+      state,
+      sequence,
+      ...tally,
     },
   };
 }

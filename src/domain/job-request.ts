@@ -1,4 +1,4 @@
-import type { OverlapPolicy } from './job';
+import type { ConcurrencyPolicy, OverlapPolicy, Priority, RateLimitPolicy, UniquePolicy } from './job';
 import type { MisfirePolicy } from './misfire';
 import type { RetryPolicy } from './retry-policy';
 import type { DstOptions } from './schedule';
@@ -19,6 +19,13 @@ export interface JobRequest {
   jitterSeconds?: number;
   maxRuns?: number;
   timeoutSeconds: number;
+  /** absent: normal */
+  priority?: Priority;
+  unique?: UniquePolicy;
+  concurrency?: ConcurrencyPolicy;
+  rateLimit?: RateLimitPolicy;
+  completion?: 'callback';
+  heartbeatSeconds?: number;
 }
 
 export type ScheduleRequest =

@@ -1,4 +1,5 @@
-import type { RunState } from './run';
+import type { GroupKind } from './group';
+import type { NotificationState } from './notification';
 import type { RetryPolicy } from './retry-policy';
 import type { MisfirePolicy } from './misfire';
 import type { DstOptions } from './schedule';
@@ -35,6 +36,40 @@ export type JobSchedule =
 
 /** What becomes of an occurrence whose predecessor is still running, or waiting for its retry. */
 export type OverlapPolicy = 'allow' | 'skip' | 'queue-one' | 'cancel-previous';
+
+/** Runs of a priority have a queue of their own, so that a backlog of the others holds up none of them. */
+export type Priority = 'high' | 'normal';
+
+/** Of the jobs with the same key only one at a time is accepted. */
+export interface UniquePolicy {
+  key: string;
+  /** the lock frees itself after so long, whatever becomes of its holder */
+  forSeconds: number;
+  /** the lock is given back when the first attempt starts, or when the run is over */
+  until: 'start' | 'done';
+}
+
+/** At most `limit` attempts of all runs with the same key are at work at any time. */
+export interface ConcurrencyPolicy {
+  key: string;
+  limit: number;
+}
+
+/** At most `limit` attempts of all runs with the same key start within any `perSeconds`. */
+export interface RateLimitPolicy {
+  key: string;
+  limit: number;
+  perSeconds: number;
+}
+
+/** The place of a job in a chain or batch, see `group.ts`. */
+export interface Membership {
+  groupId: string;
+  kind: GroupKind;
+  /** the part of the group that keeps its state, and its place in it, from 0 */
+  partId: string;
+  index: number;
+}
 
 /** One life of a definition. A generation is valid for an occurrence before the start of its successor. */
 export interface Generation {
@@ -78,14 +113,25 @@ export interface JobRow {
   dispatchedUntil?: number;
   /** while PAUSED: since when (epoch ms), why and by whom, as the caller said */
   pause?: { at: number; reason?: string; by?: string };
-  /** the longest that one attempt may last, 1 to 840 */
+  /** the longest that one attempt may last, 1 to 840; of one that completes by callback, the call that begins it */
   timeoutSeconds: number;
+  /** absent: normal */
+  priority?: Priority;
+  unique?: UniquePolicy;
+  concurrency?: ConcurrencyPolicy;
+  rateLimit?: RateLimitPolicy;
+  /** the code returns at once, and the attempt ends when somebody says so; absent: it ends when the code returns */
+  completion?: 'callback';
+  /** without a sign of life for so long, an attempt that completes by callback has failed */
+  heartbeatSeconds?: number;
+  /** present while it belongs to a chain or batch, which alone decides when it runs */
+  member?: Membership;
   /** epoch ms; present only while the due index has to find this job */
   dueAt?: number;
   /** epoch ms */
   createdAt: number;
   /** states that somebody wants to hear of */
-  subscribedStates: readonly RunState[];
+  subscribedStates: readonly NotificationState[];
   /** epoch ms after which the row may be removed; absent while the job is alive and recurring */
   expiresAt?: number;
 }

@@ -9,6 +9,8 @@ export interface RetryPolicy {
   maxAttempts: number;
   backoff: Backoff;
   jitter: 'none' | 'full' | 'equal';
+  /** no attempt after the first is started later than this, epoch ms */
+  retryUntil?: number;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = {

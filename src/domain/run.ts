@@ -1,3 +1,5 @@
+import type { Priority } from './job';
+
 export const RUN_STATES = ['SCHEDULED', 'STARTED', 'RELEASED', 'DONE', 'FAILED', 'SKIPPED', 'CANCELLED'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
@@ -10,9 +12,6 @@ export interface RunError {
   message: string;
 }
 
-/** Attempts that a row keeps; what came before them is dropped, so that a row stays small. */
-const ATTEMPTS_KEPT = 5;
-
 /** An attempt that is over. Instants are epoch ms. */
 export interface AttemptRecord {
   attempt: number;
@@ -20,6 +19,12 @@ export interface AttemptRecord {
   finishedAt: number;
   reason: string;
   error?: RunError;
+}
+
+/** Names a run. */
+export interface RunKey {
+  jobId: string;
+  runId: string;
 }
 
 /** The life of one occurrence. A SCHEDULED run has no row: it is sequence 1 by definition. Instants are epoch ms. */
@@ -53,6 +58,22 @@ export interface Run {
   indexDueAt?: number;
   /** times that the call was held back through no fault of the job, and since when */
   heldBack?: { times: number; since: number };
+  /** times that the code itself asked to come again later, in this series */
+  snoozes?: number;
+  /** absent: normal */
+  priority?: Priority;
+  /** the run before it in its chain, whose result it gets */
+  previous?: RunKey;
+  /** a person sent it again after it had failed: which series this is, from 2, and how many attempts came before it */
+  series?: { number: number; after: number };
+  /** somebody asked at this instant that the attempt at work stops; only while STARTED */
+  cancelRequestedAt?: number;
+  /** names this attempt to whoever ends it; only while STARTED, of a job that completes by callback */
+  completionToken?: string;
+  /** the code has returned, and the attempt goes on until it is completed or its lease ends */
+  isAwaited?: boolean;
+  /** present only while the run is kept among the failed ones: when it failed */
+  failedAt?: number;
   /** why the run is in this state, in plain words or a reason such as `misfire` */
   reason?: string;
   /** occurrences that this record covers besides its own: misfires found together share one */
@@ -60,6 +81,7 @@ export interface Run {
   /** JSON text that the code returned */
   result?: string;
   error?: RunError;
+  /** the latest ones; `operations/attempts-beside.ts` keeps those before them */
   attempts: readonly AttemptRecord[];
   /** epoch ms after which the row may be removed */
   expiresAt: number;
@@ -106,6 +128,10 @@ export function transition(run: Run, to: RunState, at: number, changes: RunChang
   return revise(run, {
     leaseUntil: undefined,
     indexDueAt: undefined,
+    cancelRequestedAt: undefined,
+    completionToken: undefined,
+    isAwaited: undefined,
+    failedAt: to === 'FAILED' ? at : undefined,
     reason: undefined,
     ...changes,
     state: to,
@@ -115,5 +141,5 @@ export function transition(run: Run, to: RunState, at: number, changes: RunChang
 }
 
 export function withAttempt(run: Run, record: AttemptRecord): readonly AttemptRecord[] {
-  return [...run.attempts, record].slice(-ATTEMPTS_KEPT);
+  return [...run.attempts, record];
 }

@@ -35,13 +35,15 @@ export function startEngine(options: {
   const notifierPorts: Ports = { ...ports, invoker: options.notifierInvoker ?? ports.invoker };
   const stopping = new AbortController();
   const consumers = [
-    startConsumer({
-      queue: ports.activations,
-      concurrency,
-      carry: (messages) => runActivations(messages, ports),
-      clock,
-      journal,
-    }),
+    ...[ports.highActivations, ports.activations].map((queue) =>
+      startConsumer({
+        queue,
+        concurrency,
+        carry: (messages) => runActivations(messages, ports, queue),
+        clock,
+        journal,
+      }),
+    ),
     startConsumer({
       queue: ports.notify,
       concurrency,

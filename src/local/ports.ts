@@ -2,6 +2,7 @@ import { LocalCodeStore } from '../adapters/local/code-store';
 import { LocalControlStore } from '../adapters/local/control-store';
 import type { Database } from '../adapters/local/database';
 import { LocalJobStore } from '../adapters/local/job-store';
+import { LocalGroupStore } from '../adapters/local/group-store';
 import { LocalNotificationStore } from '../adapters/local/notification-store';
 import { LocalQueue } from '../adapters/local/queue';
 import { LocalRunStore } from '../adapters/local/run-store';
@@ -58,8 +59,10 @@ export function localPorts(
     notifications,
     code: cachedCode(new LocalCodeStore(database)),
     control: new LocalControlStore(database, { clock }),
+    groups: new LocalGroupStore(database),
     deadActivations,
     activations: consumedQueue('job-activation', deadActivations, LEAD_MS),
+    highActivations: consumedQueue('job-activation-high', deadActivations, LEAD_MS),
     notify: consumedQueue('notify'),
     commands: {
       'job-create': consumedQueue('job-create'),

@@ -71,6 +71,7 @@ export async function startLocalSystem(options: {
         shards: SHARDS,
         tickSeconds: TICK_SECONDS,
         retentionMs: options.retentionDays * DAY_MS,
+        failedRetentionMs: options.retentionDays * DAY_MS,
         allowedFunctions: ['*'],
       },
     });

@@ -1,6 +1,6 @@
 import type { Activation } from '../domain/activation';
 import { LIMITS } from '../domain/limits';
-import type { RunOrigin } from '../domain/run';
+import type { RunKey, RunOrigin } from '../domain/run';
 
 const JOB_ID = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.idCharacters}}$`);
 const ORIGINS: readonly string[] = ['scheduled', 'manual', 'backfill'] satisfies RunOrigin[];
@@ -12,7 +12,8 @@ const ORIGINS: readonly string[] = ['scheduled', 'manual', 'backfill'] satisfies
 export function parseActivation(body: string): Activation | undefined {
   const value = parseJsonObject(body);
   if (!value || value['version'] !== 1) return undefined;
-  const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, isQueued, returns } = value;
+  const { jobId, generation, origin, nominalAt, dueAt, sequence, waitingSince, isQueued, waits, returns } = value;
+  const { priority, previous } = value;
   if (typeof jobId !== 'string' || !JOB_ID.test(jobId) || typeof generation !== 'string') return undefined;
   if (typeof origin !== 'string' || !ORIGINS.includes(origin)) return undefined;
   if (!isInstant(nominalAt) || !isInstant(dueAt) || !isCount(sequence)) return undefined;
@@ -26,6 +27,9 @@ export function parseActivation(body: string): Activation | undefined {
     sequence,
     ...(isInstant(waitingSince) ? { waitingSince } : {}),
     ...(isQueued === true ? { isQueued } : {}),
+    ...(isCount(waits) ? { waits } : {}),
+    ...(priority === 'high' ? { priority } : {}),
+    ...(isRunKey(previous) ? { previous } : {}),
     ...(isCount(returns) ? { returns } : {}),
   };
 }
@@ -39,6 +43,11 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   } catch {
     return undefined;
   }
+}
+
+function isRunKey(value: unknown): value is RunKey {
+  const { jobId, runId } = (value ?? {}) as Record<string, unknown>;
+  return typeof jobId === 'string' && typeof runId === 'string';
 }
 
 /** The range of a Date. */

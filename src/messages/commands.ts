@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { InputError, type FieldError } from '../domain/errors';
 import type { JobRequest } from '../domain/job-request';
-import { RUN_STATES, type RunState } from '../domain/run';
+import { NOTIFICATION_STATES, type NotificationState } from '../domain/notification';
 import { jobBody, readJobRequest } from './job-request';
 import { parseJson, refuseUnwieldy } from './json-text';
 import { rawAt, stringify } from './raw-json';
@@ -21,7 +21,7 @@ import {
 
 /** What `POST /jobs/{jobId}/notifications` takes, and `notification` in the message `notify-create`. */
 export const notificationBody = object(
-  { state: oneOf(RUN_STATES), target: target() },
+  { state: oneOf(NOTIFICATION_STATES), target: target() },
   'an object { "state": "DONE", "target": { "functionArn": "arn:aws:lambda:..." } }',
 );
 
@@ -52,7 +52,7 @@ export const commandBodies = {
 export interface Commands {
   'job-create': { requestId: string; job: JobRequest };
   'job-delete': { requestId: string; jobId: string };
-  'notify-create': { requestId: string; jobId: string; state: RunState; functionArn: string };
+  'notify-create': { requestId: string; jobId: string; state: NotificationState; functionArn: string };
   'notify-delete': { requestId: string; jobId: string; notifyId?: string | undefined; lifeId?: string | undefined };
 }
 
@@ -119,7 +119,7 @@ export interface Reply {
   ok: boolean;
   jobId?: string;
   notifyId?: string;
-  state?: RunState;
+  state?: NotificationState;
   errors?: readonly FieldError[];
 }
 

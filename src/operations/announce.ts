@@ -1,7 +1,9 @@
-import { eventOf, type RunEvent } from '../domain/event';
+import { eventOf, type GroupEvent, type RunEvent } from '../domain/event';
 import type { JobRow } from '../domain/job';
-import type { Run, RunState } from '../domain/run';
+import { OF_ALL, type NotificationState } from '../domain/notification';
+import type { Run } from '../domain/run';
 import type { Ports } from '../ports';
+import { statesSubscribedOfAll } from './subscriptions';
 
 /** A message of the notify queue: somebody wants to hear of this transition. */
 export interface Notice {
@@ -9,32 +11,31 @@ export interface Notice {
   jobId: string;
   /** whose subscribers are meant: those of a deleted job are not those of a new one of the same id */
   lifeId: string;
-  state: RunState;
-  event: RunEvent;
+  state: NotificationState;
+  event: RunEvent | GroupEvent;
   /** only this subscriber still has to get it; absent: all of them */
   notifyId?: string;
   /** since when the call is held back through no fault of the subscriber, epoch ms */
   heldBackSince?: number;
 }
 
+export type AnnouncePorts = Pick<Ports, 'notify' | 'control'>;
+
 /**
- * Sends the latest transition of these runs to the notify queue, where somebody listens. Doing it twice sends the same
- * event id twice, so whoever finds a run in doubt repeats it.
+ * Sends the latest transition of these runs to the notify queue, where somebody listens: to this job, or to all jobs. Doing
+ * it twice sends the same event id twice, so whoever finds a run in doubt repeats it.
  */
-export async function announce(runs: readonly Run[], job: JobRow | undefined, ports: Pick<Ports, 'notify'>) {
-  if (!job) return;
-  const wanted = runs.filter((run) => job.subscribedStates.includes(run.state));
-  if (wanted.length === 0) return;
-  await ports.notify.send(
-    wanted.map((run) => {
-      const notice: Notice = {
-        version: 1,
-        jobId: run.jobId,
-        lifeId: job.lifeId,
-        state: run.state,
-        event: eventOf(run),
-      };
-      return { body: JSON.stringify(notice) };
-    }),
-  );
+export async function announce(runs: readonly Run[], job: JobRow | undefined, ports: AnnouncePorts) {
+  if (runs.length === 0) return;
+  const ofAll = await statesSubscribedOfAll(ports);
+  const notices = runs.flatMap((run): Notice[] => {
+    const { jobId, state } = run;
+    return [
+      ...(job?.subscribedStates.includes(state)
+        ? [{ version: 1 as const, jobId, lifeId: job.lifeId, state, event: eventOf(run) }]
+        : []),
+      ...(ofAll.includes(state) ? [{ ...OF_ALL, version: 1 as const, state, event: eventOf(run) }] : []),
+    ];
+  });
+  if (notices.length > 0) await ports.notify.send(notices.map((notice) => ({ body: JSON.stringify(notice) })));
 }

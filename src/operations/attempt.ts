@@ -1,29 +1,16 @@
-import { activationOf, type Activation } from '../domain/activation';
+import { activationOf } from '../domain/activation';
 import { LEASE_MS } from '../domain/claim';
 import { decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
 import { iso } from '../domain/event';
 import type { Job, JobRow } from '../domain/job';
-import { isFinal, revise, type Run } from '../domain/run';
+import { revise, type Run } from '../domain/run';
 import type { Ports } from '../ports';
 import { announce } from './announce';
-import { outgoing } from './dispatch';
-import { callNext } from './overlap';
+import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
+import { followUp, type FollowUpPorts } from './follow-up';
+import { putRun } from './put-run';
 
-export type RunnerPorts = Pick<
-  Ports,
-  | 'clock'
-  | 'ids'
-  | 'random'
-  | 'jobs'
-  | 'runs'
-  | 'code'
-  | 'control'
-  | 'activations'
-  | 'notify'
-  | 'invoker'
-  | 'journal'
-  | 'settings'
->;
+export type RunnerPorts = FollowUpPorts & Pick<Ports, 'random' | 'invoker'>;
 
 /** While work lasts, its lease and its message's visibility are renewed this often; both last three times as long. */
 export const RENEWAL_MS = LEASE_MS / 3;
@@ -131,7 +118,7 @@ async function conclude(held: Run, outcome: AttemptOutcome, job: Job, ports: Run
   for (let tries = 0; ; tries++) {
     const next = decideAfterAttempt({ run: seen, outcome, retry: job.retry, now: clock.now(), chance });
     try {
-      if (await runs.put(next, seen)) {
+      if (await putRun(next, seen, ports)) {
         journal.transition(next, job);
         return next;
       }
@@ -159,15 +146,6 @@ function isSameConclusion(standing: Run, written: Run): boolean {
   );
 }
 
-/** What follows from a state of a run; doing it twice does no harm. */
-export async function followUp(run: Run, job: JobRow | undefined, ports: RunnerPorts) {
-  await announce([run], job, ports);
-  if (job && run.attempt > 0 && isFinal(run.state)) await callNext(job, ports);
-}
-
-export async function sendAgain(
-  again: { activation: Activation; deliverAt: number; reason: string },
-  { clock, activations }: Pick<Ports, 'clock' | 'activations'>,
-) {
-  await activations.send([outgoing(again.activation, again.deliverAt, clock.now())]);
+export async function sendAgain({ activation, deliverAt }: Departure & { reason: string }, ports: ActivationPorts) {
+  await sendActivations([{ activation, deliverAt }], ports);
 }

@@ -1,10 +1,9 @@
 import { ConflictError, noSuchJob } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { jitterMs } from '../domain/occurrences';
-import type { Ports } from '../ports';
-import { dispatchJobs } from './dispatch';
+import { dispatchJobs, type DispatchPorts } from './dispatch';
 
-export type ChangePorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings'>;
+export type ChangePorts = DispatchPorts;
 
 /** What falls due so soon counts as due already when a job is changed: its message may be under way. */
 const ALREADY_DUE_MS = 2_000;

@@ -10,13 +10,12 @@ import { HORIZON_MS } from '../domain/loop';
 import { jitterMs, nextDueAt, nextRunAt, occurrence } from '../domain/occurrences';
 import { parseSchedule } from '../domain/schedule';
 import type { Ports, Settings } from '../ports';
+import { announce } from './announce';
 import { removeNotifications } from './delete-notification';
-import { dispatchJobs, firstActivation, outgoing } from './dispatch';
+import { dispatchJobs, firstActivation, type DispatchPorts } from './dispatch';
+import { sendActivations } from './send-activations';
 
-export type CreateJobPorts = Pick<
-  Ports,
-  'clock' | 'ids' | 'jobs' | 'runs' | 'notifications' | 'code' | 'activations' | 'notify' | 'journal' | 'settings'
->;
+export type CreateJobPorts = DispatchPorts & Pick<Ports, 'ids' | 'notifications' | 'code'>;
 
 /** The id that a job gets when its caller gives none: the same for the same request. */
 export function jobIdOf(requestId: string, request: Pick<JobRequest, 'jobId'>): string {
@@ -52,7 +51,7 @@ export async function createJob(
   const only = job.schedule.kind === 'once' ? occurrence(job, job.schedule.at) : undefined;
   const straight = only && only.dueAt - now <= LONGEST_QUEUE_DELAY_MS ? firstActivation(job, only) : undefined;
   // The message first: a crash leaves a message without a row, never a job without its message.
-  if (straight) await ports.activations.send([outgoing(straight, straight.dueAt, now)]);
+  if (straight) await sendActivations([{ activation: straight, deliverAt: straight.dueAt }], ports);
   const written = straight ? job : withDueKey(job);
   if (!(await ports.jobs.put(written))) {
     // Somebody was faster: another create of the same id, or the fence of a message that waited too long for its row.
@@ -60,8 +59,11 @@ export async function createJob(
     if (other && isRepeat(other, wanted)) return other;
     return replaceTombstone(job, wanted, other, ports);
   }
-  if (straight) ports.journal.transition(scheduledRun(straight, ports.settings.retentionMs), written);
-  else await dispatchJobs([written], now + HORIZON_MS, ports);
+  if (straight) {
+    const run = scheduledRun(straight, ports.settings.retentionMs);
+    ports.journal.transition(run, written);
+    await announce([run], written, ports);
+  } else await dispatchJobs([written], now + HORIZON_MS, ports);
   return written;
 }
 

@@ -2,13 +2,13 @@ import { ConflictError, InputError, NotFoundError, noSuchJob } from '../domain/e
 import { codeIdOf, digestOf, guidFrom } from '../domain/guid';
 import { LIMITS } from '../domain/limits';
 import type { Notification } from '../domain/notification';
-import type { RunState } from '../domain/run';
+import type { NotificationState } from '../domain/notification';
 import type { Ports } from '../ports';
 import { refuseForbidden } from './create-job';
 
 export interface NotificationRequest {
   jobId: string;
-  state: RunState;
+  state: NotificationState;
   functionArn: string;
 }
 

@@ -1,6 +1,6 @@
 import { noSuchJob } from '../domain/errors';
 import { digestOf } from '../domain/guid';
-import type { RunState } from '../domain/run';
+import type { NotificationState } from '../domain/notification';
 import type { Ports } from '../ports';
 import { notificationsOf, removeNotifications } from './delete-notification';
 
@@ -9,7 +9,7 @@ const REQUEST_KEPT_MS = 24 * 3600_000;
 
 export interface RemovedNotification {
   notifyId: string;
-  state: RunState;
+  state: NotificationState;
 }
 
 /**

@@ -1,13 +1,15 @@
 import { scheduledRunIdOf, scheduledRun, type Activation } from '../domain/activation';
-import { LONGEST_QUEUE_DELAY_MS } from '../domain/conclude';
 import { currentGeneration, type JobRow } from '../domain/job';
 import { decideDispatch, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
 import { longestBackoffMs } from '../domain/retry-policy';
 import { transition, type Run, type RunOrigin } from '../domain/run';
-import type { OutgoingMessage, Ports } from '../ports';
-import { announce } from './announce';
+import type { Ports } from '../ports';
+import { announce, type AnnouncePorts } from './announce';
+import { sendActivations, type ActivationPorts } from './send-activations';
 
-type DispatchPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'notify' | 'journal' | 'settings'>;
+export type DispatchPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'journal' | 'settings'> &
+  ActivationPorts &
+  AnnouncePorts;
 
 /** The message that starts the first attempt of an occurrence. */
 export function firstActivation(
@@ -16,13 +18,17 @@ export function firstActivation(
   origin: RunOrigin = 'scheduled',
 ): Activation {
   const generation = currentGeneration(job)?.id ?? '';
-  return { version: 1, jobId: job.jobId, generation, origin, nominalAt, dueAt, sequence: 1 };
-}
-
-/** `deliverAt` in epoch ms. What lies beyond the longest delay of a queue arrives early, and is sent again then. */
-export function outgoing(activation: Activation, deliverAt: number, now: number): OutgoingMessage {
-  const delayMs = Math.min(Math.max(0, deliverAt - now), LONGEST_QUEUE_DELAY_MS);
-  return { body: JSON.stringify(activation), ...(delayMs > 0 ? { delayMs } : {}) };
+  const { jobId, priority } = job;
+  return {
+    version: 1,
+    jobId,
+    generation,
+    origin,
+    nominalAt,
+    dueAt,
+    sequence: 1,
+    ...(priority === 'high' ? { priority } : {}),
+  };
 }
 
 /**
@@ -42,10 +48,11 @@ export async function dispatchJobs(
     return decision ? [{ job, decision }] : [];
   });
   const due = decided.filter(({ decision }) => decision.dispatch.length + decision.skip.length > 0);
-  await ports.activations.send(
+  await sendActivations(
     due.flatMap(({ job, decision }) =>
-      decision.dispatch.map((one) => outgoing(firstActivation(job, one), one.dueAt, now)),
+      decision.dispatch.map((one) => ({ activation: firstActivation(job, one), deliverAt: one.dueAt })),
     ),
+    ports,
   );
   await Promise.all(due.map(({ job, decision }) => recordAndAdvance(job, decision, now, ports)));
   const nextDueAts = decided.flatMap(({ decision }) => decision.nextDueAt ?? []);

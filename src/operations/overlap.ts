@@ -5,10 +5,10 @@ import { transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
 import { runIdOf } from '../domain/activation';
 import type { ControlEntry, Ports } from '../ports';
-import { announce } from './announce';
-import { outgoing } from './dispatch';
+import { announce, type AnnouncePorts } from './announce';
+import { sendActivations, type ActivationPorts } from './send-activations';
 
-export type OverlapPorts = Pick<Ports, 'clock' | 'runs' | 'control' | 'activations' | 'notify' | 'journal'>;
+export type OverlapPorts = Pick<Ports, 'clock' | 'runs' | 'control' | 'journal'> & ActivationPorts & AnnouncePorts;
 
 /** Places are taken over from runs that are over, not freed: an entry only has to outlive any run. */
 const KEPT_MS = 400 * 86_400_000;
@@ -30,7 +30,7 @@ export async function takePlace(
   activation: Activation,
   ports: OverlapPorts,
 ): Promise<'begin' | 'skip' | 'queue'> {
-  const { clock, control, activations } = ports;
+  const { clock, control } = ports;
   const { jobId, runId, nominalAt } = run;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const entry = await control.read(placeOf(job));
@@ -59,7 +59,7 @@ export async function takePlace(
       case 'queue': {
         const waiting: Activation = { ...activation, isQueued: true };
         if (!(await writeNext(job, waiting, ports))) continue;
-        await activations.send([outgoing(waiting, now + QUEUED_INTERVAL_MS, now)]);
+        await sendActivations([{ activation: waiting, deliverAt: now + QUEUED_INTERVAL_MS }], ports);
         return 'queue';
       }
       case 'cancel-holder': {
@@ -79,7 +79,7 @@ export async function callNext(job: JobRow, ports: OverlapPorts): Promise<void> 
   if (job.overlap !== 'queue-one') return;
   const waiting = await whoWaits(job, ports);
   if (!waiting?.isWaiting) return;
-  await ports.activations.send([{ body: JSON.stringify(waiting.activation) }]);
+  await sendActivations([{ activation: waiting.activation, deliverAt: ports.clock.now() }], ports);
 }
 
 async function whoWaits(job: JobRow, { control, runs }: OverlapPorts) {

@@ -4,9 +4,14 @@ import { UnreadableMessageError } from '../domain/errors';
 import { currentGeneration, type Job } from '../domain/job';
 import { transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
-import type { ReceivedMessage } from '../ports';
+import type { Queue, ReceivedMessage } from '../ports';
 import { announce } from './announce';
-import { attempt, followUp, OVER, RENEWAL_MS, sendAgain, type RunnerPorts } from './attempt';
+import { advancePart, parsePartWork } from './advance-part';
+import { attempt, OVER, RENEWAL_MS, sendAgain, type RunnerPorts } from './attempt';
+import { followUp } from './follow-up';
+import { takeHolds } from './holds';
+import { putRun } from './put-run';
+import { endForGroup } from './settle-member';
 import { takePlace } from './overlap';
 
 /** How often a message may lose its write before it is left for another delivery. */
@@ -15,15 +20,20 @@ const MOST_LOST_WRITES = 10;
 const ROW_WAITS_MS = [5, 20, 75, 300];
 
 /**
- * The runner's part: carries the messages of one batch side by side and renews their visibility while they last.
+ * The runner's part: carries the messages of one batch, all of this queue, side by side and renews their visibility while they
+ * last.
  * @returns the ids of the messages that have to come again; all others may be removed
  */
-export async function runActivations(messages: readonly ReceivedMessage[], ports: RunnerPorts): Promise<string[]> {
+export async function runActivations(
+  messages: readonly ReceivedMessage[],
+  ports: RunnerPorts,
+  queue: Queue = ports.activations,
+): Promise<string[]> {
   const unfinished = new Map(messages.map((message) => [message.messageId, message]));
   const finished: string[] = [];
   const failed: string[] = [];
   const over = new AbortController();
-  const keeping = keepHidden(unfinished, finished, over.signal, ports);
+  const keeping = keepHidden(unfinished, finished, over.signal, queue, ports);
   await Promise.all(
     messages.map(async (message) => {
       try {
@@ -48,17 +58,18 @@ async function keepHidden(
   unfinished: ReadonlyMap<string, ReceivedMessage>,
   finished: string[],
   over: AbortSignal,
-  { clock, activations, journal }: RunnerPorts,
+  queue: Queue,
+  { clock, journal }: RunnerPorts,
 ) {
   for (;;) {
     await clock.waitUntil(clock.now() + RENEWAL_MS, over);
     if (over.aborted) return;
     try {
-      await activations.hide(
+      await queue.hide(
         [...unfinished.values()].map(({ receipt }) => receipt),
         LEASE_MS,
       );
-      if (finished.length > 0) await activations.remove(finished.splice(0));
+      if (finished.length > 0) await queue.remove(finished.splice(0));
     } catch (error) {
       journal.note('visibility-not-renewed', { error: (error as Error).name });
     }
@@ -69,6 +80,8 @@ async function keepHidden(
 async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Promise<void> {
   const { clock, journal } = ports;
   const activation = parseActivation(message.body);
+  const partWork = activation ? undefined : parsePartWork(message.body);
+  if (partWork) return advancePart(partWork, message.sentAt, ports);
   if (!activation) throw new UnreadableMessageError(`message ${message.messageId} is no activation`);
 
   const arrival = decideArrival(activation, clock.now());
@@ -133,7 +146,7 @@ async function carryOut(
       await followUp(decision.run, job, ports);
       return true;
     case 'record':
-      if (!(await ports.runs.put(decision.run, decision.seen))) return false;
+      if (!(await putRun(decision.run, decision.seen, ports))) return false;
       ports.journal.transition(decision.run, job);
       await followUp(decision.run, job, ports);
       return true;
@@ -142,11 +155,36 @@ async function carryOut(
       if (needsPlace(decision.run, job!)) {
         const place = await takePlace(decision.run, job!, activation, ports);
         if (place === 'queue') return true;
-        if (place === 'skip') return skipForOverlap(decision.seen, activation, job!, ports);
+        if (place === 'skip') return endUnbegun(decision.seen, activation, 'SKIPPED', 'overlap', job!, ports);
       }
-      if (!(await ports.runs.put(decision.run, decision.seen))) return false;
-      ports.journal.transition(decision.run, job);
-      return attempt(decision.run, job!, ports);
+      return beginOrHold(decision, activation, job!, ports);
+  }
+}
+
+/** What is left to ask once the run itself may be claimed: its chain or batch, and the limits that it shares with others. */
+async function beginOrHold(
+  { run, seen }: Extract<ClaimDecision, { action: 'claim' }>,
+  activation: Activation,
+  job: Job,
+  ports: RunnerPorts,
+): Promise<boolean> {
+  const end = await endForGroup(run, job, ports);
+  if (end) return endUnbegun(seen, activation, end.state, end.reason, job, ports);
+  const hold = await takeHolds(run, activation, job, ports);
+  switch (hold.action) {
+    case 'skip':
+      return endUnbegun(seen, activation, 'SKIPPED', hold.reason, job, ports);
+    case 'wait': {
+      const waiting = { ...activation, isQueued: true, waits: (activation.waits ?? 0) + 1 };
+      await sendAgain({ activation: waiting, deliverAt: hold.untilAt, reason: hold.reason }, ports);
+      return true;
+    }
+    case 'fail':
+      return endUnbegun(seen, activation, 'FAILED', hold.reason, job, ports);
+    case 'begin':
+      if (!(await putRun(run, seen, ports))) return false;
+      ports.journal.transition(run, job);
+      return attempt(run, job, ports);
   }
 }
 
@@ -155,13 +193,21 @@ function needsPlace(run: Run, job: Job): boolean {
   return (job.overlap ?? 'allow') !== 'allow' && run.origin === 'scheduled' && run.attempt === 1;
 }
 
-async function skipForOverlap(seen: Run | undefined, activation: Activation, job: Job, ports: RunnerPorts) {
+/** Ends a run that was not to begin its attempt. @returns false when it changed meanwhile */
+async function endUnbegun(
+  seen: Run | undefined,
+  activation: Activation,
+  state: 'SKIPPED' | 'CANCELLED' | 'FAILED',
+  reason: string,
+  job: Job,
+  ports: RunnerPorts,
+): Promise<boolean> {
   const now = ports.clock.now();
   const run = seen ?? scheduledRun(activation, ports.settings.retentionMs);
-  const skipped = transition(run, 'SKIPPED', now, { reason: 'overlap', finishedAt: now });
-  if (!(await ports.runs.put(skipped, seen))) return false;
-  ports.journal.transition(skipped, job);
-  await announce([skipped], job, ports);
+  const ended = transition(run, state, now, { reason, finishedAt: now });
+  if (!(await putRun(ended, seen, ports))) return false;
+  ports.journal.transition(ended, job);
+  await followUp(ended, job, ports);
   return true;
 }
 

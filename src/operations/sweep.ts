@@ -2,8 +2,9 @@ import { activationOf, scheduledRunIdOf } from '../domain/activation';
 import type { JobRow } from '../domain/job';
 import { occurrence } from '../domain/occurrences';
 import type { Run } from '../domain/run';
-import type { OutgoingMessage, Ports } from '../ports';
-import { firstActivation, outgoing } from './dispatch';
+import type { Ports } from '../ports';
+import { firstActivation } from './dispatch';
+import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
 
 /** What should have gone on so long ago has lost its message. */
 const OVERDUE_MS = 3_600_000;
@@ -17,14 +18,14 @@ const PAGE_ITEMS = 1_000;
  * @returns how many activations were sent again
  */
 export async function sweep(
-  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'activations' | 'journal'>,
+  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'journal'> & ActivationPorts,
   { paceMs = 200 }: { paceMs?: number } = {},
 ): Promise<{ sentAgain: number }> {
-  const { clock, jobs, runs, activations, journal } = ports;
+  const { clock, jobs, runs, journal } = ports;
   let sentAgain = 0;
-  const send = async (messages: OutgoingMessage[]) => {
-    await activations.send(messages);
-    sentAgain += messages.length;
+  const send = async (departures: Departure[]) => {
+    await sendActivations(departures, ports);
+    sentAgain += departures.length;
   };
 
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
@@ -38,7 +39,8 @@ export async function sweep(
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
     const page = await runs.scan({ limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) });
     const now = clock.now();
-    await send(page.items.filter((run) => isLost(run, now)).map((run) => outgoing(activationOf(run), now, now)));
+    const lost = page.items.filter((run) => isLost(run, now));
+    await send(lost.map((run) => ({ activation: activationOf(run), deliverAt: now })));
     cursor = page.cursor;
     if (cursor !== undefined) await clock.waitUntil(now + paceMs);
   }
@@ -46,12 +48,12 @@ export async function sweep(
   return { sentAgain };
 }
 
-async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'>): Promise<OutgoingMessage[]> {
+async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'>): Promise<Departure[]> {
   const { schedule } = job;
-  if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined) return [];
+  if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined || job.member) return [];
   if (schedule.at > now - OVERDUE_MS) return [];
   if (await runs.read(job.jobId, scheduledRunIdOf(job.jobId, schedule.at))) return [];
-  return [outgoing(firstActivation(job, occurrence(job, schedule.at)), now, now)];
+  return [{ activation: firstActivation(job, occurrence(job, schedule.at)), deliverAt: now }];
 }
 
 function isLost(run: Run, now: number): boolean {

@@ -6,12 +6,10 @@ import { isFinal, revise, type Run } from '../domain/run';
 import type { Page, Ports } from '../ports';
 import { parseActivation } from '../messages/activation';
 import { announce } from './announce';
-import { dispatchJobs, outgoing } from './dispatch';
+import { dispatchJobs, type DispatchPorts } from './dispatch';
+import { sendActivations } from './send-activations';
 
-export type TickPorts = Pick<
-  Ports,
-  'clock' | 'jobs' | 'runs' | 'control' | 'activations' | 'deadActivations' | 'notify' | 'journal' | 'settings'
->;
+export type TickPorts = DispatchPorts & Pick<Ports, 'deadActivations'>;
 
 /** What a loop hands from tick to tick. Instants are epoch ms. */
 export interface TickInput {
@@ -106,8 +104,10 @@ async function dispatchRuns(found: readonly Found[], untilAt: number, ports: Tic
   const due = rows.filter(
     (run): run is Run => run?.state === 'RELEASED' && run.indexDueAt !== undefined && run.indexDueAt <= untilAt,
   );
-  const now = ports.clock.now();
-  await ports.activations.send(due.map((run) => outgoing(activationOf(run), run.dueAt, now)));
+  await sendActivations(
+    due.map((run) => ({ activation: activationOf(run), deliverAt: run.dueAt })),
+    ports,
+  );
   await Promise.all(due.map((run) => ports.runs.put(revise(run, { indexDueAt: undefined }), run)));
 }
 
@@ -144,11 +144,12 @@ async function redriveDeadActivations(ports: TickPorts) {
     // What cannot be parsed stays: it is hidden for a while and lies there for a person to look at.
     const known = parsed.filter(({ activation }) => activation !== undefined);
     const again = known.filter(({ activation }) => (activation!.returns ?? 0) < MOST_RETURNS);
-    const now = ports.clock.now();
-    await ports.activations.send(
-      again.map(({ activation }) =>
-        outgoing({ ...activation!, returns: (activation!.returns ?? 0) + 1 }, activation!.dueAt, now),
-      ),
+    await sendActivations(
+      again.map(({ activation }) => ({
+        activation: { ...activation!, returns: (activation!.returns ?? 0) + 1 },
+        deliverAt: activation!.dueAt,
+      })),
+      ports,
     );
     const hopeless = known.filter((one) => !again.includes(one));
     const given = await Promise.allSettled(hopeless.map(({ activation }) => giveUp(activation!, ports)));
@@ -168,7 +169,7 @@ async function giveUp(activation: Activation, ports: TickPorts) {
     if (seen && isFinal(seen.state)) return announce([seen], job, ports);
     const now = ports.clock.now();
     if (seen && holdsLease(seen, now)) {
-      return ports.activations.send([outgoing(activation, afterLease(seen), now)]);
+      return sendActivations([{ activation, deliverAt: afterLease(seen) }], ports);
     }
     const error = { type: 'Undeliverable', message: `no runner took this run in ${MOST_RETURNS + 1} rounds` };
     const over = failed(seen ?? scheduledRun(activation, ports.settings.retentionMs), now, 'undeliverable', error);

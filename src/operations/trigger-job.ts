@@ -4,12 +4,12 @@ import { guidFrom } from '../domain/guid';
 import type { JobRow } from '../domain/job';
 import { LIMITS } from '../domain/limits';
 import { allBetween } from '../domain/recurrence';
-import type { Ports } from '../ports';
 import { announce } from './announce';
-import { firstActivation, outgoing } from './dispatch';
+import { firstActivation, type DispatchPorts } from './dispatch';
+import { sendActivations } from './send-activations';
 import { livingRow } from './read-job';
 
-type TriggerPorts = Pick<Ports, 'clock' | 'jobs' | 'control' | 'activations' | 'notify' | 'journal' | 'settings'>;
+type TriggerPorts = Omit<DispatchPorts, 'runs'>;
 
 /** How long the answer to a request is remembered. */
 const REQUEST_KEPT_MS = 24 * 3_600_000;
@@ -76,7 +76,10 @@ async function send(
   const activations = nominalAts.map((nominalAt) =>
     firstActivation(job, { nominalAt, dueAt: origin === 'manual' ? nominalAt : now }, origin),
   );
-  await ports.activations.send(activations.map((activation) => outgoing(activation, now, now)));
+  await sendActivations(
+    activations.map((activation) => ({ activation, deliverAt: now })),
+    ports,
+  );
   const scheduled = activations.map((activation) => scheduledRun(activation, ports.settings.retentionMs));
   for (const run of scheduled) ports.journal.transition(run, job);
   await announce(scheduled, job, ports);

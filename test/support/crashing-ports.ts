@@ -12,8 +12,8 @@ export interface DoomedProcess {
   calls: readonly string[];
 }
 
-const STORES = ['jobs', 'runs', 'notifications', 'code', 'control', 'invoker'] as const;
-const QUEUES = ['activations', 'deadActivations', 'notify'] as const;
+const STORES = ['jobs', 'runs', 'notifications', 'code', 'control', 'groups', 'invoker'] as const;
+const QUEUES = ['activations', 'highActivations', 'deadActivations', 'notify'] as const;
 
 /** `when` "before": the call at which it dies has no effect; "after": it has, and its answer is lost. Calls count from 1. */
 export function doomedProcess(ports: Ports, crashAt: number, when: 'before' | 'after'): DoomedProcess {

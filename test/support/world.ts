@@ -41,7 +41,13 @@ export interface WorldOptions {
   openStores?: (clock: Clock, settings: Settings) => Promise<OtherStores>;
 }
 
-const SETTINGS: Settings = { shards: 4, tickSeconds: 10, retentionMs: RETENTION_MS, allowedFunctions: ['*'] };
+const SETTINGS: Settings = {
+  shards: 4,
+  tickSeconds: 10,
+  retentionMs: RETENTION_MS,
+  failedRetentionMs: RETENTION_MS,
+  allowedFunctions: ['*'],
+};
 
 /** The whole system on its local adapters and a hand-moved clock, with code that lives in the test. */
 export class World {

@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { Notification } from '../../domain/notification';
-import type { RunState } from '../../domain/run';
+import type { NotificationState } from '../../domain/notification';
 import type { NotificationStore } from '../../ports';
 import { fromAttributes } from './attributes';
 import type { Table } from './document-client';
@@ -30,7 +30,7 @@ export class DynamoNotificationStore implements NotificationStore {
     );
   }
 
-  async of(jobId: string, state?: RunState): Promise<Notification[]> {
+  async of(jobId: string, state?: NotificationState): Promise<Notification[]> {
     const found: Notification[] = [];
     let start: Record<string, unknown> | undefined;
     do {

@@ -46,6 +46,17 @@ export class LocalJobStore implements JobStore {
     return this.#write(job, replaces, job.payload);
   }
 
+  async putAll(jobs: readonly Job[]): Promise<void> {
+    await this.#database.change(() => {
+      for (const { payload, ...row } of jobs) {
+        const stands = this.#row(row.jobId);
+        this.#rows.putSync(row.jobId, JSON.stringify(row));
+        this.#payloads.putSync(row.jobId, payload);
+        this.#due.set([row.jobId], stands?.dueAt, row.dueAt);
+      }
+    });
+  }
+
   update(row: JobRow, seen: JobRow): Promise<boolean> {
     return this.#write(row, seen, undefined);
   }

@@ -1,5 +1,5 @@
 import type { Notification } from '../../domain/notification';
-import type { RunState } from '../../domain/run';
+import type { NotificationState } from '../../domain/notification';
 import type { NotificationStore } from '../../ports';
 import type { Database, Key, TextTable } from './database';
 import { LAST } from './due-index';
@@ -22,7 +22,7 @@ export class LocalNotificationStore implements NotificationStore {
     return this.#database.change(() => void this.#rows.removeSync(keyOf(notification)));
   }
 
-  async of(jobId: string, state?: RunState): Promise<Notification[]> {
+  async of(jobId: string, state?: NotificationState): Promise<Notification[]> {
     const prefix = state === undefined ? [jobId] : [jobId, state];
     const found: Notification[] = [];
     for (const { value } of this.#rows.getRange({ start: prefix, end: [...prefix, LAST] })) {

@@ -6,6 +6,8 @@ import { DueIndex, LAST } from './due-index';
 
 /** Leases that one commit ends. */
 const LEASES_PER_STEP = 1_000;
+/** Failed runs that one page looks at, at most: those of one job must not hold up everything else. */
+const FAILED_PER_PAGE = 1_000;
 
 export class LocalRunStore implements RunStore {
   readonly #database: Database;
@@ -13,12 +15,15 @@ export class LocalRunStore implements RunStore {
   /** keys of the runs that hold a lease, so that a new holder finds them without reading all that ever ran */
   readonly #started: TextTable;
   readonly #due: DueIndex;
+  /** keys of the failed runs by the instant of their failure */
+  readonly #failed: TextTable;
 
   /** `shards` of the due index, 1 and more; another number than the last time is no harm. */
   constructor(database: Database, options: { shards: number }) {
     this.#database = database;
     this.#rows = database.table('runs');
     this.#started = database.table('runs-started');
+    this.#failed = database.table('runs-failed');
     this.#due = new DueIndex(database, 'runs-due', options.shards, 2, () =>
       this.#rows.getRange().flatMap(({ value }) => {
         const { jobId, runId, indexDueAt } = JSON.parse(value) as Run;
@@ -66,6 +71,29 @@ export class LocalRunStore implements RunStore {
     return { items: items.map(({ ids, dueAt }) => ({ jobId: ids[0]!, runId: ids[1]!, dueAt })), ...rest };
   }
 
+  async failed(query: PageQuery & { since?: number; jobId?: string }): Promise<Page<Run>> {
+    const { limit, since = 0, jobId } = query;
+    const shape = ['number', 'string', 'string'] as const;
+    const from = query.cursor === undefined ? undefined : readCursor('failed', shape, query.cursor);
+    const items: Run[] = [];
+    let lookedAt = 0;
+    let last: (string | number)[] = [];
+    for (const key of this.#failed.getKeys({
+      start: from ?? [Infinity],
+      exclusiveStart: from !== undefined,
+      end: [since],
+      reverse: true,
+    })) {
+      if (items.length === limit || lookedAt === FAILED_PER_PAGE) return { items, cursor: writeCursor('failed', last) };
+      last = key as (string | number)[];
+      lookedAt += 1;
+      const [, ofJob, runId] = last as [number, string, string];
+      const run = jobId === undefined || jobId === ofJob ? this.#row(ofJob, runId) : undefined;
+      if (run) items.push(run);
+    }
+    return { items };
+  }
+
   async scan(query: PageQuery): Promise<Page<Run>> {
     const from = query.cursor === undefined ? undefined : readCursor('runs', ['string', 'string'], query.cursor);
     const items: Run[] = [];
@@ -103,6 +131,7 @@ export class LocalRunStore implements RunStore {
     this.#rows.removeSync(key);
     this.#started.removeSync(key);
     this.#due.set(key, run.indexDueAt, undefined);
+    this.#setFailed(run.failedAt, undefined, run);
   }
 
   #row(jobId: string, runId: string): Run | undefined {
@@ -118,6 +147,13 @@ export class LocalRunStore implements RunStore {
     if (isStarted && !wasStarted) this.#started.putSync(key, '');
     if (wasStarted && !isStarted) this.#started.removeSync(key);
     this.#due.set(key, stands?.indexDueAt, run.indexDueAt);
+    this.#setFailed(stands?.failedAt, run.failedAt, run);
+  }
+
+  #setFailed(before: number | undefined, after: number | undefined, { jobId, runId }: Run): void {
+    if (before === after) return;
+    if (before !== undefined) this.#failed.removeSync([before, jobId, runId]);
+    if (after !== undefined) this.#failed.putSync([after, jobId, runId], '');
   }
 }
 

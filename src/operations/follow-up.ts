@@ -1,0 +1,32 @@
+import type { JobRow } from '../domain/job';
+import { isFinal, type Run } from '../domain/run';
+import type { Ports } from '../ports';
+import { announce } from './announce';
+import { releaseHolds } from './holds';
+import { callNext } from './overlap';
+import { settleMember } from './settle-member';
+
+export type FollowUpPorts = Pick<
+  Ports,
+  | 'clock'
+  | 'ids'
+  | 'jobs'
+  | 'runs'
+  | 'code'
+  | 'control'
+  | 'groups'
+  | 'activations'
+  | 'highActivations'
+  | 'notify'
+  | 'journal'
+  | 'settings'
+>;
+
+/** What follows from a state of a run; doing it twice does no harm, and it is done until it succeeded. */
+export async function followUp(run: Run, job: JobRow | undefined, ports: FollowUpPorts): Promise<void> {
+  await announce([run], job, ports);
+  if (!job) return;
+  await releaseHolds(run, job, ports);
+  if (run.attempt > 0 && isFinal(run.state)) await callNext(job, ports);
+  if (job.member) await settleMember(run, job, ports);
+}
