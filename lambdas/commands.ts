@@ -1,8 +1,8 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { answerCommand, type CommandPorts } from '../src/operations/answer-command';
+import { SendTogether } from '../src/operations/send-together';
 import type { Clock, CommandName, Journal } from '../src/ports';
 import { comeAgain, messagesOf } from './batch';
-import { SendTogether } from './send-together';
 
 /**
  * Answers each message by itself: one that cannot be read, or fails, comes again and harms none of its neighbours. What

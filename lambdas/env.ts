@@ -37,6 +37,7 @@ export const settingsEnv = {
   SHARD_COUNT: positiveNumber,
   TICK_SECONDS: positiveNumber,
   RETENTION_SECONDS: positiveNumber,
+  FAILED_RETENTION_SECONDS: positiveNumber,
   ALLOWED_FUNCTION_PATTERNS: list,
 };
 
@@ -45,7 +46,9 @@ export const schedulerEnv = {
   JOBS_TABLE_NAME: text,
   RUNS_TABLE_NAME: text,
   CONTROL_TABLE_NAME: text,
+  GROUPS_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
+  JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   JOB_ACTIVATION_DEAD_LETTER_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
 };
@@ -56,7 +59,9 @@ export const runnerEnv = {
   RUNS_TABLE_NAME: text,
   CODE_TABLE_NAME: text,
   CONTROL_TABLE_NAME: text,
+  GROUPS_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
+  JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
 };
 
@@ -73,7 +78,9 @@ export const apiEnv = {
   NOTIFICATIONS_TABLE_NAME: text,
   CODE_TABLE_NAME: text,
   CONTROL_TABLE_NAME: text,
+  GROUPS_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
+  JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
   JOB_CREATE_QUEUE_URL: url,
   NOTIFY_DELETE_QUEUE_URL: url,
@@ -85,7 +92,9 @@ export const jobCreatorEnv = {
   RUNS_TABLE_NAME: text,
   NOTIFICATIONS_TABLE_NAME: text,
   CODE_TABLE_NAME: text,
+  CONTROL_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
+  JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
   JOB_CREATED_QUEUE_URL: url,
 };
@@ -96,6 +105,7 @@ export const jobDeleterEnv = {
   RUNS_TABLE_NAME: text,
   CONTROL_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
+  JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,
   NOTIFY_DELETE_QUEUE_URL: url,
   JOB_DELETED_QUEUE_URL: url,

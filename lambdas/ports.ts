@@ -2,6 +2,7 @@
 import { createDocumentClient } from '../src/adapters/aws/document-client';
 import { DynamoCodeStore } from '../src/adapters/aws/dynamo-code-store';
 import { DynamoControlStore } from '../src/adapters/aws/dynamo-control-store';
+import { DynamoGroupStore } from '../src/adapters/aws/dynamo-group-store';
 import { DynamoJobStore } from '../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../src/adapters/aws/dynamo-run-store';
@@ -9,9 +10,11 @@ import { LambdaInvoker } from '../src/adapters/aws/lambda-invoker';
 import { createSqsClient } from '../src/adapters/aws/sqs-client';
 import { SqsQueue } from '../src/adapters/aws/sqs-queue';
 import { systemClock, systemIds, systemRandom } from '../src/adapters/system';
+import { cachedSubscriptions } from '../src/operations/cached-subscriptions';
 import type {
   CodeStore,
   ControlStore,
+  GroupStore,
   Invoker,
   JobStore,
   NotificationStore,
@@ -37,6 +40,7 @@ export function settingsFrom(env: Env<typeof settingsEnv>): Settings {
     shards: env.SHARD_COUNT,
     tickSeconds: env.TICK_SECONDS,
     retentionMs: env.RETENTION_SECONDS * 1000,
+    failedRetentionMs: env.FAILED_RETENTION_SECONDS * 1000,
     allowedFunctions: env.ALLOWED_FUNCTION_PATTERNS,
   };
 }
@@ -51,7 +55,12 @@ export function jobStore(env: { JOBS_TABLE_NAME: string; SHARD_COUNT: number }):
 }
 
 export function runStore(env: { RUNS_TABLE_NAME: string; SHARD_COUNT: number }): RunStore {
-  return new DynamoRunStore({ client: dynamo(), tableName: env.RUNS_TABLE_NAME, shards: env.SHARD_COUNT });
+  return new DynamoRunStore({
+    client: dynamo(),
+    tableName: env.RUNS_TABLE_NAME,
+    shards: env.SHARD_COUNT,
+    ...pacing,
+  });
 }
 
 export function notificationStore(env: { NOTIFICATIONS_TABLE_NAME: string }): NotificationStore {
@@ -63,7 +72,12 @@ export function codeStore(env: { CODE_TABLE_NAME: string }): CodeStore {
 }
 
 export function controlStore(env: { CONTROL_TABLE_NAME: string }): ControlStore {
-  return new DynamoControlStore({ client: dynamo(), tableName: env.CONTROL_TABLE_NAME, clock: systemClock });
+  const table = { client: dynamo(), tableName: env.CONTROL_TABLE_NAME, clock: systemClock };
+  return cachedSubscriptions(new DynamoControlStore(table), systemClock);
+}
+
+export function groupStore(env: { GROUPS_TABLE_NAME: string }): GroupStore {
+  return new DynamoGroupStore({ client: dynamo(), tableName: env.GROUPS_TABLE_NAME });
 }
 
 export function queue(queueUrl: string): Queue {

@@ -8,6 +8,7 @@ import { apiEnv } from '../lambdas/env';
 import type { Commands } from './commands';
 import { allowQueue } from './grants';
 import { HandlerFunction } from './handler-function';
+import type { ActivationQueues } from './running';
 import { settingsEnvironment, type EscapementSettings } from './settings';
 import type { Storage } from './storage';
 
@@ -16,7 +17,7 @@ const TIMEOUT = Duration.seconds(29);
 
 export interface ApiProps {
   storage: Storage;
-  activationQueue: IQueue;
+  activations: ActivationQueues;
   notifyQueue: IQueue;
   commands: Commands;
   settings: EscapementSettings;
@@ -36,12 +37,23 @@ export class Api extends Construct {
       contract: apiEnv,
       environment: {
         ...settingsEnvironment(settings),
-        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'readRows', 'put', 'keepDefinition', 'prolong', 'list'),
-        RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put', 'list'),
+        JOBS_TABLE_NAME: storage.allow(
+          'jobs',
+          'read',
+          'readRows',
+          'put',
+          'putAll',
+          'keepDefinition',
+          'prolong',
+          'list',
+        ),
+        RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put', 'list', 'failed'),
         NOTIFICATIONS_TABLE_NAME: storage.allow('notifications', 'put', 'remove', 'of'),
         CODE_TABLE_NAME: storage.allow('code', 'put'),
         CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
-        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activationQueue, 'send'),
+        GROUPS_TABLE_NAME: storage.allow('groups', 'read', 'put', 'readPart', 'readParts', 'putPart', 'list'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activations.normal, 'send'),
+        JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(props.activations.high, 'send'),
         NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),
         JOB_CREATE_QUEUE_URL: allowQueue(commands.jobCreate.requests, 'send'),
         NOTIFY_DELETE_QUEUE_URL: allowQueue(commands.notifyDelete.requests, 'send'),

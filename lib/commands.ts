@@ -11,6 +11,7 @@ import {
 import { allowQueue } from './grants';
 import { HandlerFunction, type HandlerFunctionProps } from './handler-function';
 import { QueueWithDeadLetters } from './queue-with-dead-letters';
+import type { ActivationQueues } from './running';
 import { settingsEnvironment, type EscapementSettings } from './settings';
 import type { Storage } from './storage';
 
@@ -24,7 +25,7 @@ const REPLIES_KEPT = Duration.days(4);
 
 export interface CommandsProps {
   storage: Storage;
-  activationQueue: IQueue;
+  activations: ActivationQueues;
   notifyQueue: IQueue;
   settings: EscapementSettings;
 }
@@ -61,7 +62,9 @@ export class Commands extends Construct {
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
         NOTIFICATIONS_TABLE_NAME: storage.allow('notifications', 'of', 'remove'),
         CODE_TABLE_NAME: storage.allow('code', 'put'),
-        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activationQueue, 'send'),
+        CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activations.normal, 'send'),
+        JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(props.activations.high, 'send'),
         NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),
         JOB_CREATED_QUEUE_URL: allowQueue(this.jobCreate.replies, 'send'),
       },
@@ -76,7 +79,8 @@ export class Commands extends Construct {
         JOBS_TABLE_NAME: storage.allow('jobs', 'readRows', 'prolong'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
         CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
-        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activationQueue, 'send'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activations.normal, 'send'),
+        JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(props.activations.high, 'send'),
         NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),
         // The notification deleter gets the same request, and removes every notification of the job.
         NOTIFY_DELETE_QUEUE_URL: allowQueue(this.notifyDelete.requests, 'send'),

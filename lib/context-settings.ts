@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { EscapementSettings } from './settings';
 
 /** Settings as CDK context gives them, by cdk.json or by `-c name=value`, where every value is a text. */
-const CONTEXT_NAMES = ['tickSeconds', 'shards', 'retentionDays', 'logRetentionDays'] as const;
+const CONTEXT_NAMES = ['tickSeconds', 'shards', 'retentionDays', 'failedRetentionDays', 'logRetentionDays'] as const;
 
 /**
  * `stage` names the deployment, `prod` unless given; what is deployed as `dev` goes with its tables. Context

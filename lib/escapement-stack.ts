@@ -21,11 +21,10 @@ export class EscapementStack extends Stack {
     const notifying = new Notifying(this, 'Notifying', { storage, settings });
     const notifyQueue = notifying.queue;
     const running = new Running(this, 'Running', { storage, notifyQueue, settings });
-    const activations = running.activations;
-    const activationQueue = activations.queue;
+    const activations = running.queues;
     new Scheduling(this, 'Scheduling', { storage, activations, notifyQueue, settings });
-    const commands = new Commands(this, 'Commands', { storage, activationQueue, notifyQueue, settings });
-    const api = new Api(this, 'Api', { storage, activationQueue, notifyQueue, commands, settings });
+    const commands = new Commands(this, 'Commands', { storage, activations, notifyQueue, settings });
+    const api = new Api(this, 'Api', { storage, activations, notifyQueue, commands, settings });
 
     this.output('ApiUrl', api.url);
     this.output('JobCreateQueueUrl', commands.jobCreate.requests.queueUrl);

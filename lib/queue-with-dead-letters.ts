@@ -21,6 +21,8 @@ export interface QueueWithDeadLettersProps {
   consumerTimeout: Duration;
   /** deliveries before a message moves to the dead-letter queue */
   maxReceives: number;
+  /** of another queue, whose messages are carried on alike; absent: one of its own */
+  deadLetters?: Queue;
 }
 
 /** A queue that one of our functions consumes, and where its messages end that cannot be carried. */
@@ -28,12 +30,14 @@ export class QueueWithDeadLetters extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { consumerTimeout, maxReceives }: QueueWithDeadLettersProps) {
+  constructor(scope: Construct, id: string, { consumerTimeout, maxReceives, deadLetters }: QueueWithDeadLettersProps) {
     super(scope, id);
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      retentionPeriod: KEPT,
-      encryption: QueueEncryption.SQS_MANAGED,
-    });
+    this.deadLetters =
+      deadLetters ??
+      new Queue(this, 'DeadLetters', {
+        retentionPeriod: KEPT,
+        encryption: QueueEncryption.SQS_MANAGED,
+      });
     this.queue = new Queue(this, 'Queue', {
       retentionPeriod: KEPT,
       encryption: QueueEncryption.SQS_MANAGED,

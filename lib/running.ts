@@ -20,33 +20,44 @@ export interface RunningProps {
   settings: EscapementSettings;
 }
 
-/** The activation queue, and the runner that calls the users' functions for it. */
+/** What activations are sent to, by the priority of their runs, and where they lie that no runner took. */
+export interface ActivationQueues {
+  normal: IQueue;
+  high: IQueue;
+  deadLetters: IQueue;
+}
+
+/** The activation queues, and the runner that calls the users' functions for them. */
 export class Running extends Construct {
-  readonly activations: QueueWithDeadLetters;
+  readonly queues: ActivationQueues;
 
   constructor(scope: Construct, id: string, { storage, notifyQueue, settings }: RunningProps) {
     super(scope, id);
-    this.activations = new QueueWithDeadLetters(this, 'Activations', {
-      consumerTimeout: TIMEOUT,
-      maxReceives: MAX_RECEIVES,
-    });
+    const settingsOfBoth = { consumerTimeout: TIMEOUT, maxReceives: MAX_RECEIVES };
+    const { queue: normal, deadLetters } = new QueueWithDeadLetters(this, 'Activations', settingsOfBoth);
+    const { queue: high } = new QueueWithDeadLetters(this, 'HighActivations', { ...settingsOfBoth, deadLetters });
+    this.queues = { normal, high, deadLetters };
     const runner = new HandlerFunction(this, 'Runner', {
       handler: 'runner',
       description: 'Escapement: claims runs and calls their code',
       contract: runnerEnv,
       environment: {
         ...settingsEnvironment(settings),
-        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'fence', 'readRows', 'prolong'),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'read', 'readRows', 'put', 'prolong'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
-        CODE_TABLE_NAME: storage.allow('code', 'read'),
+        CODE_TABLE_NAME: storage.allow('code', 'read', 'put'),
         CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
-        JOB_ACTIVATION_QUEUE_URL: allowQueue(this.activations.queue, 'send', 'hide', 'remove'),
+        GROUPS_TABLE_NAME: storage.allow('groups', 'read', 'put', 'readPart', 'readParts', 'putPart'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(normal, 'send', 'hide', 'remove'),
+        JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(high, 'send', 'hide', 'remove'),
         NOTIFY_QUEUE_URL: allowQueue(notifyQueue, 'send'),
       },
       timeout: TIMEOUT,
       logRetentionDays: settings.logRetentionDays,
     });
     allowInvoke(runner.lambda, settings.allowedFunctions);
-    runner.consume(this.activations.queue);
+    // Each by a mapping of its own, which scales by itself: what is urgent never lies behind a backlog of the rest.
+    runner.consume(normal);
+    runner.consume(high);
   }
 }

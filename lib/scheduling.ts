@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { schedulerEnv } from '../lambdas/env';
 import { allowQueue } from './grants';
 import { HandlerFunction } from './handler-function';
-import type { QueueWithDeadLetters } from './queue-with-dead-letters';
+import type { ActivationQueues } from './running';
 import { settingsEnvironment, type EscapementSettings } from './settings';
 import type { Storage } from './storage';
 import { LONGEST_LOOP, tickLoop } from './tick-loop';
@@ -18,7 +18,7 @@ const TIMEOUT = Duration.seconds(900);
 
 export interface SchedulingProps {
   storage: Storage;
-  activations: QueueWithDeadLetters;
+  activations: ActivationQueues;
   notifyQueue: IQueue;
   settings: EscapementSettings;
 }
@@ -33,10 +33,12 @@ export class Scheduling extends Construct {
       contract: schedulerEnv,
       environment: {
         ...settingsEnvironment(settings),
-        JOBS_TABLE_NAME: storage.allow('jobs', 'due', 'readRows', 'update', 'list'),
+        JOBS_TABLE_NAME: storage.allow('jobs', 'due', 'readRows', 'update', 'prolong', 'list'),
         RUNS_TABLE_NAME: storage.allow('runs', 'due', 'read', 'put', 'scan'),
         CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
-        JOB_ACTIVATION_QUEUE_URL: allowQueue(activations.queue, 'send'),
+        GROUPS_TABLE_NAME: storage.allow('groups', 'list', 'readParts'),
+        JOB_ACTIVATION_QUEUE_URL: allowQueue(activations.normal, 'send'),
+        JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(activations.high, 'send'),
         JOB_ACTIVATION_DEAD_LETTER_QUEUE_URL: allowQueue(activations.deadLetters, 'receive', 'remove'),
         NOTIFY_QUEUE_URL: allowQueue(notifyQueue, 'send'),
       },

@@ -12,6 +12,8 @@ export interface EscapementSettings {
   allowedFunctions: readonly string[];
   /** how long finished runs, finished one-off jobs and tombstones are kept */
   retentionDays: number;
+  /** how long a failed run, and what it needs to be sent again, is kept; never shorter than the others */
+  failedRetentionDays: number;
   /** one of the periods that CloudWatch Logs knows, in days: 1, 3, 5, 7, 14, 30, 60, 90 … */
   logRetentionDays: number;
   /** what becomes of the tables when the stack goes */
@@ -23,6 +25,7 @@ export const DEFAULT_SETTINGS: EscapementSettings = {
   shards: 4,
   allowedFunctions: ['job-*', 'notify-*'],
   retentionDays: 30,
+  failedRetentionDays: 30,
   logRetentionDays: 30,
   removalPolicy: RemovalPolicy.RETAIN,
 };
@@ -34,6 +37,7 @@ export function completeSettings(given: Partial<EscapementSettings>): Escapement
     ...wholeNumber('tickSeconds', settings.tickSeconds, 1, 60),
     ...wholeNumber('shards', settings.shards, 1, 100),
     ...wholeNumber('retentionDays', settings.retentionDays, 1, 3_650),
+    ...wholeNumber('failedRetentionDays', settings.failedRetentionDays, 1, 3_650),
     ...(settings.logRetentionDays in RetentionDays
       ? []
       : [
@@ -52,6 +56,7 @@ export function settingsEnvironment(settings: EscapementSettings): Record<keyof 
     SHARD_COUNT: String(settings.shards),
     TICK_SECONDS: String(settings.tickSeconds),
     RETENTION_SECONDS: String(settings.retentionDays * 86_400),
+    FAILED_RETENTION_SECONDS: String(settings.failedRetentionDays * 86_400),
     ALLOWED_FUNCTION_PATTERNS: settings.allowedFunctions.join(','),
   };
 }

@@ -1,13 +1,7 @@
 import type { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, ProjectionType, Table, type Attribute } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
-import {
-  DUE_INDEX,
-  TABLES,
-  type KeyAttribute,
-  type TableLayout,
-  type TableName,
-} from '../src/adapters/aws/table-layout';
+import { TABLES, type KeyAttribute, type TableLayout, type TableName } from '../src/adapters/aws/table-layout';
 import { allow, type Granted } from './grants';
 
 /** The methods of each store, most as `src/ports.ts` names them, and the actions that the adapter's calls need on its table. */
@@ -17,26 +11,33 @@ const TABLE_ACTIONS = {
     readRows: ['BatchGetItem'],
     // a large payload is an item of its own, and goes when nobody refers to it any more
     put: ['PutItem', 'DeleteItem'],
-    // a put whose payload is small
-    fence: ['PutItem'],
+    putAll: ['BatchWriteItem'],
     update: ['UpdateItem'],
     keepDefinition: ['PutItem'],
     // an update that lets the row live longer, and its large payload before it
     prolong: ['UpdateItem', 'GetItem'],
     list: ['Scan'],
   },
-  runs: { read: ['GetItem'], put: ['PutItem'], list: ['Query'], scan: ['Scan'] },
+  // the index names failed runs, and their rows are read by its keys
+  runs: { read: ['GetItem'], put: ['PutItem'], list: ['Query'], scan: ['Scan'], failed: ['BatchGetItem'] },
   notifications: { put: ['PutItem'], remove: ['DeleteItem'], of: ['Query'] },
   code: { put: ['PutItem'], read: ['GetItem'] },
   control: { put: ['PutItem'], read: ['GetItem'] },
+  groups: {
+    read: ['GetItem'],
+    put: ['PutItem'],
+    readPart: ['GetItem'],
+    readParts: ['Query'],
+    putPart: ['PutItem'],
+    list: ['Scan'],
+  },
 } as const satisfies Record<TableName, Record<string, readonly string[]>>;
 
-/** `due` asks the due index and nothing else of its table. */
+/** A method that asks an index has its name: `due`, `failed`. */
 type Method<Name extends TableName> =
-  | (keyof (typeof TABLE_ACTIONS)[Name] & string)
-  | ((typeof TABLES)[Name]['indexes'] extends readonly [] ? never : 'due');
+  (keyof (typeof TABLE_ACTIONS)[Name] & string) | (typeof TABLES)[Name]['indexes'][number]['name'];
 
-/** The five tables: jobs, runs, notifications, code, control. */
+/** The six tables: jobs, runs, notifications, code, control, groups. */
 export class Storage extends Construct {
   private readonly tables: Record<TableName, Table>;
 
@@ -48,6 +49,7 @@ export class Storage extends Construct {
       notifications: this.table('Notifications', TABLES.notifications, props),
       code: this.table('Code', TABLES.code, props),
       control: this.table('Control', TABLES.control, props),
+      groups: this.table('Groups', TABLES.groups, props),
     };
   }
 
@@ -56,6 +58,8 @@ export class Storage extends Construct {
     const table = this.tables[name];
     const actionsOf: Record<string, readonly string[]> = TABLE_ACTIONS[name];
     const actions = new Set(methods.flatMap((method) => actionsOf[method] ?? []));
+    const { indexes }: TableLayout = TABLES[name];
+    const asked = indexes.filter((index) => methods.some((method) => method === index.name));
     return {
       value: table.tableName,
       grantTo(grantee) {
@@ -66,8 +70,12 @@ export class Storage extends Construct {
             [table.tableArn],
           );
         }
-        if (methods.includes('due' as Method<Name>)) {
-          allow(grantee, ['dynamodb:Query'], [`${table.tableArn}/index/${DUE_INDEX.name}`]);
+        if (asked.length > 0) {
+          allow(
+            grantee,
+            ['dynamodb:Query'],
+            asked.map((index) => `${table.tableArn}/index/${index.name}`),
+          );
         }
       },
     };

@@ -12,7 +12,9 @@ const ports = {
   notifications: made.notificationStore(env),
   code: made.codeStore(env),
   control: made.controlStore(env),
+  groups: made.groupStore(env),
   activations: made.queue(env.JOB_ACTIVATION_QUEUE_URL),
+  highActivations: made.queue(env.JOB_ACTIVATION_HIGH_QUEUE_URL),
   notify: made.queue(env.NOTIFY_QUEUE_URL),
   commands: {
     'job-create': made.queue(env.JOB_CREATE_QUEUE_URL),

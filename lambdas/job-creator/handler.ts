@@ -1,7 +1,16 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { answerCommands } from '../commands';
 import { jobCreatorEnv, readEnv } from '../env';
-import { codeStore, jobStore, notificationStore, queue, runStore, settingsFrom, surroundings } from '../ports';
+import {
+  codeStore,
+  controlStore,
+  jobStore,
+  notificationStore,
+  queue,
+  runStore,
+  settingsFrom,
+  surroundings,
+} from '../ports';
 
 const env = readEnv(jobCreatorEnv, process.env);
 const ports = {
@@ -11,7 +20,9 @@ const ports = {
   runs: runStore(env),
   notifications: notificationStore(env),
   code: codeStore(env),
+  control: controlStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
+  highActivations: queue(env.JOB_ACTIVATION_HIGH_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),
   replies: { 'job-created': queue(env.JOB_CREATED_QUEUE_URL) },
 };

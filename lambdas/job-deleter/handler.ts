@@ -11,6 +11,7 @@ const ports = {
   runs: runStore(env),
   control: controlStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
+  highActivations: queue(env.JOB_ACTIVATION_HIGH_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),
   // the notification deleter gets the same request
   commands: { 'notify-delete': queue(env.NOTIFY_DELETE_QUEUE_URL) },

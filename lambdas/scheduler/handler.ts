@@ -1,7 +1,7 @@
 import { sweep } from '../../src/operations/sweep';
 import { tick } from '../../src/operations/tick';
 import { readEnv, schedulerEnv } from '../env';
-import { controlStore, jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
+import { controlStore, groupStore, jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
 import { answerTo, loopStartOf, type SchedulerAnswer, type SchedulerEvent } from './event';
 
 const env = readEnv(schedulerEnv, process.env);
@@ -11,7 +11,9 @@ const ports = {
   jobs: jobStore(env),
   runs: runStore(env),
   control: controlStore(env),
+  groups: groupStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
+  highActivations: queue(env.JOB_ACTIVATION_HIGH_QUEUE_URL),
   deadActivations: queue(env.JOB_ACTIVATION_DEAD_LETTER_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),
 };

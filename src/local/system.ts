@@ -46,10 +46,12 @@ export async function startLocalSystem(options: {
   onListening: (url: string) => void;
 }): Promise<LocalSystem> {
   const { terminal, concurrency } = options;
+  const variables: Record<string, string> = {};
   const invokerFor = (maxWorkers: number) =>
     new LocalInvoker({
       handlersDirectory: options.handlersDirectory,
       maxWorkers,
+      variables: () => variables,
       onLog: (line, from) => terminal.output(from.functionName, line),
     });
   const invoker = invokerFor(concurrency);
@@ -84,7 +86,9 @@ export async function startLocalSystem(options: {
       hostname: HOST,
     });
     await once(server, 'listening');
-    options.onListening(`http://${HOST}:${(server.address() as AddressInfo).port}`);
+    const url = `http://${HOST}:${(server.address() as AddressInfo).port}`;
+    variables['ESCAPEMENT_API_URL'] = url;
+    options.onListening(url);
     if (options.hasExamples) await resumeExamples(local.ports);
     else await pauseExamples(local.ports);
     const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, daily: local.sweepExpired });

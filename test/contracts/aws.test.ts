@@ -1,5 +1,6 @@
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
 import { DynamoControlStore } from '../../src/adapters/aws/dynamo-control-store';
+import { DynamoGroupStore } from '../../src/adapters/aws/dynamo-group-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
@@ -8,6 +9,7 @@ import { systemClock, systemRandom } from '../../src/adapters/system';
 import { createEmulatedTable, emulatedDynamo, inRealTime } from '../support/emulated-aws';
 import { describeCodeStoreContract } from './code-store.contract';
 import { describeControlStoreContract } from './control-store.contract';
+import { describeGroupStoreContract } from './group-store.contract';
 import { describeJobStoreContract } from './job-store.contract';
 import { describeNotificationStoreContract } from './notification-store.contract';
 import { describeRunStoreContract } from './run-store.contract';
@@ -27,7 +29,7 @@ describeJobStoreContract('DynamoDB', async () => {
 
 describeRunStoreContract('DynamoDB', async () => {
   const { adapter, table } = await onTable('runs');
-  return { ...adapter, shards: SHARDS, store: new DynamoRunStore({ ...table, shards: SHARDS }) };
+  return { ...adapter, shards: SHARDS, store: new DynamoRunStore({ ...table, ...pacing, shards: SHARDS }) };
 });
 
 describeNotificationStoreContract('DynamoDB', async () => {
@@ -43,4 +45,9 @@ describeCodeStoreContract('DynamoDB', async () => {
 describeControlStoreContract('DynamoDB', async () => {
   const { adapter, table } = await onTable('control');
   return { ...adapter, store: new DynamoControlStore({ ...table, clock: systemClock }) };
+});
+
+describeGroupStoreContract('DynamoDB', async () => {
+  const { adapter, table } = await onTable('groups');
+  return { ...adapter, store: new DynamoGroupStore(table) };
 });

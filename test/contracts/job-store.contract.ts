@@ -82,6 +82,20 @@ export function describeJobStoreContract(name: string, makeAdapter: () => Promis
         expect(await store.read(job.jobId)).toEqual(job);
       });
 
+      test('the policies of a queue and a place in a batch come back as they were written', async () => {
+        const job = aJob({
+          priority: 'high',
+          unique: { key: 'invoice-7', forSeconds: 0.5, until: 'done' },
+          concurrency: { key: 'shop', limit: 3 },
+          rateLimit: { key: 'shop', limit: 1000, perSeconds: 1e-7 },
+          completion: 'callback',
+          heartbeatSeconds: 90,
+          member: { groupId: 'g', kind: 'batch', partId: '7', index: 0 },
+        });
+        expect(await store.put(job)).toBe(true);
+        expect(await store.read(job.jobId)).toEqual(job);
+      });
+
       test.each(DELICATE_TEXTS)('a payload comes out as it went in: %s', async (_what, payload) => {
         const job = aJob({ payload });
         await store.put(job);
@@ -217,6 +231,47 @@ export function describeJobStoreContract(name: string, makeAdapter: () => Promis
         };
         await Promise.all(Array.from({ length: 5 }, () => increment().then(increment)));
         expect((await store.read(job.jobId))?.revision).toBe(11);
+      });
+    });
+
+    describe('writing many at once', () => {
+      test('all of them come back as they were written, with large payloads and small ones', async () => {
+        const jobs = Array.from({ length: 60 }, (_, index) =>
+          aJob({ payload: JSON.stringify('x'.repeat(index % 3 === 0 ? 2_000 : index)), expiresAt: NOON + index }),
+        );
+        await store.putAll(jobs);
+        for (const job of jobs) expect(await store.read(job.jobId)).toEqual(job);
+      });
+
+      test('they stand where another row stood, with the new payload and the new due instant', async () => {
+        const before = [aJob({ dueAt: NOON }), aJob({ dueAt: NOON, payload: '7'.repeat(2_000) }), aJob()];
+        await Promise.all(before.map((job) => store.put(job)));
+        const [one, other, third] = before as [Job, Job, Job];
+        const { dueAt: _dueAt, ...idle } = one;
+        const after = [
+          { ...idle, revision: 4, payload: '"new"' },
+          { ...other, payload: '"newer"', dueAt: NOON + 9 },
+          { ...third, payload: '8'.repeat(2_000), dueAt: NOON + 1 },
+        ];
+        await store.putAll(after);
+        for (const job of after) expect(await store.read(job.jobId)).toEqual(job);
+        await adapter.eventually(async () => {
+          const found = await dueAmong(before, NOON + 9);
+          expect(found.sort((a, b) => a.dueAt - b.dueAt)).toEqual([
+            { jobId: third.jobId, dueAt: NOON + 1 },
+            { jobId: other.jobId, dueAt: NOON + 9 },
+          ]);
+        });
+      });
+
+      test('one that comes twice is refused by its id, and nothing is written', async () => {
+        const [job, twice] = [aJob(), aJob()];
+        await expect(store.putAll([job, twice, { ...twice, payload: '2' }])).rejects.toThrow(twice.jobId);
+        expect(await store.readRows([job.jobId, twice.jobId])).toEqual([]);
+      });
+
+      test('none at all are written without a complaint', async () => {
+        await expect(store.putAll([])).resolves.toBeUndefined();
       });
     });
 

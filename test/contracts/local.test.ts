@@ -1,6 +1,7 @@
 import { LocalCodeStore } from '../../src/adapters/local/code-store';
 import { LocalControlStore } from '../../src/adapters/local/control-store';
 import { openDatabase, type Database } from '../../src/adapters/local/database';
+import { LocalGroupStore } from '../../src/adapters/local/group-store';
 import { LocalJobStore } from '../../src/adapters/local/job-store';
 import { LocalNotificationStore } from '../../src/adapters/local/notification-store';
 import { LocalQueue } from '../../src/adapters/local/queue';
@@ -10,6 +11,7 @@ import { HandClock } from '../support/hand-clock';
 import { describeCodeStoreContract } from './code-store.contract';
 import type { Adapter } from './contract';
 import { describeControlStoreContract } from './control-store.contract';
+import { describeGroupStoreContract } from './group-store.contract';
 import { describeJobStoreContract } from './job-store.contract';
 import { describeNotificationStoreContract } from './notification-store.contract';
 import { describeQueueContract } from './queue.contract';
@@ -58,6 +60,11 @@ describeCodeStoreContract('local', async () => {
 describeControlStoreContract('local', async () => {
   const adapter = await local();
   return { ...adapter, store: new LocalControlStore(adapter.database, adapter) };
+});
+
+describeGroupStoreContract('local', async () => {
+  const adapter = await local();
+  return { ...adapter, store: new LocalGroupStore(adapter.database) };
 });
 
 describeQueueContract('local', async ({ visibilityMs, maxReceives }) => {

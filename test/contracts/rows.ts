@@ -1,3 +1,4 @@
+import type { Group, GroupPart } from '../../src/domain/group';
 import type { Job } from '../../src/domain/job';
 import type { Notification } from '../../src/domain/notification';
 import type { Run } from '../../src/domain/run';
@@ -66,6 +67,33 @@ export function aNotification(fields: Partial<Notification> = {}): Notification 
     codeId: '019c0000-0000-7000-8000-0000000000c1',
     lifeId: '019c0000-0000-7000-8000-00000000000a',
     createdAt: NOON,
+    ...fields,
+  };
+}
+
+export function aGroup(fields: Partial<Group> = {}): Group {
+  return {
+    groupId: freshId('group'),
+    kind: 'batch',
+    revision: 1,
+    sequence: 1,
+    state: 'RUNNING',
+    callbacks: {},
+    parts: { '0': 0 },
+    createdAt: NOON,
+    requestDigest: 'digest-1',
+    expiresAt: NOON + 30 * 86_400_000,
+    ...fields,
+  };
+}
+
+export function aPart(fields: Partial<GroupPart> = {}): GroupPart {
+  return {
+    groupId: freshId('group'),
+    partId: '0',
+    revision: 1,
+    states: 'PPP',
+    expiresAt: NOON + 30 * 86_400_000,
     ...fields,
   };
 }

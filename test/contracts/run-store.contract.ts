@@ -49,6 +49,14 @@ export function describeRunStoreContract(name: string, makeAdapter: () => Promis
           { attempt: 1, startedAt: NOON, finishedAt: NOON + 1, reason: 'failed', error: { type: 'E', message: 'm' } },
           { attempt: 2, startedAt: NOON + 2, finishedAt: NOON + 3, reason: 'attempt-lost' },
         ],
+        snoozes: 3,
+        priority: 'high',
+        previous: { jobId: 'before', runId: 'run-before' },
+        series: { number: 2, after: 3 },
+        cancelRequestedAt: NOON + 7,
+        completionToken: 'token',
+        isAwaited: true,
+        failedAt: NOON + 8,
       });
       expect(await store.put(run)).toBe(true);
       expect(await store.read(run.jobId, run.runId)).toEqual(run);
@@ -157,6 +165,106 @@ export function describeRunStoreContract(name: string, makeAdapter: () => Promis
           InvalidCursorError,
         );
       });
+    });
+
+    describe('the failed runs', () => {
+      /** Later than those of any other test, so that the pages of this one begin with its own. */
+      let after2100 = Date.UTC(2100, 0, 1);
+      const era = () => (after2100 += 86_400_000);
+      const failed = (failedAt: number, fields: Partial<Run> = {}): Run => {
+        const { leaseUntil: _leaseUntil, ...rest } = aRun();
+        return { ...rest, state: 'FAILED', failedAt, ...fields };
+      };
+      const ids = (runs: readonly Run[]) => runs.map(({ runId }) => runId);
+
+      test('come latest first through all pages, whatever their job and shard', async () => {
+        const since = era();
+        const jobIds = Array.from({ length: 9 }, () => freshId('job'));
+        const runs = Array.from({ length: 40 }, (_, index) =>
+          failed(since + ((index * 7919) % 40) * 1000, { jobId: jobIds[index % 9]! }),
+        );
+        await Promise.all([...runs, aRun(), failed(since - 1)].map((run) => store.put(run)));
+        const latestFirst = [...runs].sort((one, other) => other.failedAt! - one.failedAt!);
+        for (const limit of [1, 3, 40, 100]) {
+          await adapter.eventually(async () => {
+            const sizes: number[] = [];
+            const seen = await allPages(async (cursor) => {
+              const page = await store.failed({ since, limit, ...after(cursor) });
+              sizes.push(page.items.length);
+              return page;
+            });
+            expect(seen).toEqual(latestFirst);
+            expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+          });
+        }
+      });
+
+      test('those of one job are found among many of others, also since an instant', async () => {
+        const since = era();
+        const jobId = freshId('job');
+        const mine = Array.from({ length: 7 }, (_, index) =>
+          failed(since + index * 10, { jobId, runId: freshId('r') }),
+        );
+        const others = Array.from({ length: 30 }, (_, index) => failed(since + index * 3));
+        const alike = failed(since + 70, { jobId: `${jobId}0` });
+        await Promise.all([...mine, ...others, alike].map((run) => store.put(run)));
+        await adapter.eventually(async () => {
+          const seen = await allPages((cursor) => store.failed({ jobId, limit: 2, ...after(cursor) }));
+          expect(seen).toEqual([...mine].reverse());
+          const late = await allPages((cursor) =>
+            store.failed({ jobId, since: since + 30, limit: 3, ...after(cursor) }),
+          );
+          expect(ids(late)).toEqual(ids([...mine].reverse().slice(0, 4)));
+        });
+        expect(await allPages((cursor) => store.failed({ jobId: freshId('job'), limit: 5, ...after(cursor) }))).toEqual(
+          [],
+        );
+      });
+
+      test('many that failed in one instant are each given out once', async () => {
+        const since = era();
+        const runs = Array.from({ length: 23 }, () => failed(since));
+        await Promise.all(runs.map((run) => store.put(run)));
+        await adapter.eventually(async () => {
+          const seen = await allPages((cursor) => store.failed({ since, limit: 4, ...after(cursor) }));
+          expect(ids(seen).sort()).toEqual(ids(runs).sort());
+        });
+      });
+
+      test('one that is sent again or forgotten is not among them, and one that fails again is there anew', async () => {
+        const since = era();
+        const [again, forgotten, twice] = [failed(since), failed(since + 1), failed(since + 2)] as [Run, Run, Run];
+        await Promise.all([again, forgotten, twice].map((run) => store.put(run)));
+        const { failedAt: _gone, ...released } = again;
+        await store.put({ ...released, revision: 2, state: 'RELEASED' }, again);
+        const { failedAt: _kept, ...rest } = forgotten;
+        await store.put({ ...rest, revision: 2 }, forgotten);
+        const anew = { ...twice, revision: 2, failedAt: since + 9 };
+        await store.put(anew, twice);
+        await adapter.eventually(async () => {
+          expect(await allPages((cursor) => store.failed({ since, limit: 5, ...after(cursor) }))).toEqual([anew]);
+        });
+      });
+
+      test('those that fail while someone pages do not hide older ones', async () => {
+        const since = era();
+        const runs = Array.from({ length: 9 }, (_, index) => failed(since + index));
+        await Promise.all(runs.map((run) => store.put(run)));
+        let latest = since + 100;
+        const seen = await allPages(async (cursor) => {
+          const page = await store.failed({ since, limit: 2, ...after(cursor) });
+          await store.put(failed((latest += 1)));
+          return page;
+        });
+        expect(ids(seen)).toEqual(expect.arrayContaining(ids(runs)));
+      });
+
+      test.each(['', 'nonsense', 'bnVsbA', 'W10', 'WzEsMl0', 'A'.repeat(500)])(
+        'a cursor that was not given out is refused: %s',
+        async (cursor) => {
+          await expect(store.failed({ limit: 5, cursor })).rejects.toBeInstanceOf(InvalidCursorError);
+        },
+      );
     });
 
     test('a scan meets every run of every job once', async () => {

@@ -4,12 +4,15 @@ const right = {
   SHARD_COUNT: '4',
   TICK_SECONDS: '10',
   RETENTION_SECONDS: '2592000',
+  FAILED_RETENTION_SECONDS: '7776000',
   ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
   JOBS_TABLE_NAME: 'jobs',
   RUNS_TABLE_NAME: 'runs',
   CODE_TABLE_NAME: 'code',
   CONTROL_TABLE_NAME: 'control',
+  GROUPS_TABLE_NAME: 'groups',
   JOB_ACTIVATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/111122223333/job-activation',
+  JOB_ACTIVATION_HIGH_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/111122223333/job-activation-high',
   NOTIFY_QUEUE_URL: 'http://127.0.0.1:4566/000000000000/notify',
 };
 
@@ -20,6 +23,7 @@ test('a right environment is read into values, and nothing else of it is', () =>
     SHARD_COUNT: 4,
     TICK_SECONDS: 10,
     RETENTION_SECONDS: 2_592_000,
+    FAILED_RETENTION_SECONDS: 7_776_000,
     ALLOWED_FUNCTION_PATTERNS: ['job-*', 'notify-*'],
   });
 });

@@ -91,6 +91,18 @@ test('the first call on a batch hides its messages for 60 s', async () => {
   });
 });
 
+test('a batch of the queue for high priority is hidden on that queue', async () => {
+  deployed.functions.set('job-report', () => 'done');
+  deployed.calls.length = 0;
+  const name = deployed.queueUrls.JOB_ACTIVATION_HIGH.split('/').at(-1);
+  const event = sqsEvent({ body: await dueJob('job-7'), eventSourceARN: `arn:aws:sqs:eu-west-1:111122223333:${name}` });
+  expect(await handler(event)).toEqual({ batchItemFailures: [] });
+  const [first, ...others] = deployed.calls.filter(({ action }) => action === 'sqs:ChangeMessageVisibility');
+  expect(first).toMatchObject({ on: 'JOB_ACTIVATION_HIGH_QUEUE_URL' });
+  expect(others).toEqual([]);
+  expect(await runsOf('job-7')).toMatchObject([{ state: 'DONE' }]);
+});
+
 test('a batch is carried even when its messages cannot be hidden', async () => {
   deployed.functions.set('job-report', () => 'done');
   const event = sqsEvent(await dueJob('job-8'));

@@ -34,7 +34,7 @@ function redrivePolicy(queue: Resource | undefined) {
 }
 
 describe('queues', () => {
-  test('the activation queue, the notify queue and the four command queues are consumed, each by a function of its own', () => {
+  test('the activation queues, the notify queue and the four command queues are consumed, by a function each; both activation queues by the runner', () => {
     expect(new Set(consumed.map(({ functionId }) => functionId)).size).toBe(6);
     expect(consumed.map(({ queueId }) => queueId.replace(/Queue[0-9A-F]{8}$/, '')).sort()).toEqual([
       'CommandsJobCreate',
@@ -43,6 +43,12 @@ describe('queues', () => {
       'CommandsNotifyDelete',
       'NotifyingNotices',
       'RunningActivations',
+      'RunningHighActivations',
+    ]);
+    const ofRunner = consumed.filter(({ functionId }) => functionId.startsWith('RunningRunner'));
+    expect(ofRunner.map(({ queueId }) => queueId.replace(/Queue[0-9A-F]{8}$/, '')).sort()).toEqual([
+      'RunningActivations',
+      'RunningHighActivations',
     ]);
   });
 
@@ -57,10 +63,11 @@ describe('queues', () => {
     },
   );
 
-  test('no two queues share a dead-letter queue, and no dead-letter queue has one', () => {
+  test('no two queues but those of activations share a dead-letter queue, and no dead-letter queue has one', () => {
     const targets = Object.values(queues).flatMap((queue) => idIn(redrivePolicy(queue)?.deadLetterTargetArn) || []);
-    expect(targets).toHaveLength(6);
-    expect(new Set(targets).size).toBe(targets.length);
+    expect(targets).toHaveLength(7);
+    const shared = targets.filter((id, index) => targets.indexOf(id) !== index);
+    expect(shared).toEqual([expect.stringMatching(/^RunningActivationsDeadLetters/)]);
     expect(targets.filter((id) => redrivePolicy(queues[id]))).toEqual([]);
   });
 
@@ -263,8 +270,8 @@ describe('tables', () => {
   const named = (name: string) =>
     Object.entries(tables).find(([id]) => id.toLowerCase().startsWith(`storage${name}`))?.[1];
 
-  test('there are five', () => {
-    expect(Object.keys(tables)).toHaveLength(5);
+  test('there are six', () => {
+    expect(Object.keys(tables)).toHaveLength(6);
   });
 
   test.each(Object.keys(layouts))(
@@ -299,10 +306,12 @@ describe('tables', () => {
     },
   );
 
-  test('jobs and runs have the due index', () => {
-    for (const name of ['jobs', 'runs']) {
-      expect(named(name)?.Properties['GlobalSecondaryIndexes']).toMatchObject([{ IndexName: 'due' }]);
-    }
+  test('jobs and runs have the due index, and runs that of the failed ones', () => {
+    expect(named('jobs')?.Properties['GlobalSecondaryIndexes']).toMatchObject([{ IndexName: 'due' }]);
+    expect(named('runs')?.Properties['GlobalSecondaryIndexes']).toMatchObject([
+      { IndexName: 'due' },
+      { IndexName: 'failed' },
+    ]);
   });
 
   test('all are retained by default', () => {
@@ -313,7 +322,7 @@ describe('tables', () => {
 
   test('all go with the stack when whoever deploys it says so', () => {
     const temporary = resourcesOf(synthesise({ removalPolicy: RemovalPolicy.DESTROY }), 'AWS::DynamoDB::Table');
-    expect(Object.values(temporary).map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(Array(5).fill('Delete'));
+    expect(Object.values(temporary).map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(Array(6).fill('Delete'));
   });
 });
 
@@ -372,11 +381,12 @@ describe('settings', () => {
       tickSeconds: 0,
       shards: 1.5,
       retentionDays: NaN,
+      failedRetentionDays: 0,
       logRetentionDays: 8,
       allowedFunctions: ['a:b', '?'],
     };
     expect(() => completeSettings(wrong)).toThrow(
-      /tickSeconds is 0.*\n.*shards is 1.5.*\n.*retentionDays is NaN.*\n.*logRetentionDays is 8.*\n.*"a:b".*\n.*"\?"/,
+      /tickSeconds is 0.*\n.*shards is 1.5.*\n.*retentionDays is NaN.*\n.*failedRetentionDays is 0.*\n.*logRetentionDays is 8.*\n.*"a:b".*\n.*"\?"/,
     );
     expect(() => completeSettings({ allowedFunctions: [] })).toThrow('name at least one pattern');
   });
@@ -386,6 +396,7 @@ describe('settings', () => {
       tickSeconds: 5,
       shards: 8,
       retentionDays: 7,
+      failedRetentionDays: 90,
       allowedFunctions: ['nightly-*', 'report'],
     });
     const all = Object.values(resourcesOf(other, 'AWS::Lambda::Function')).map(({ Properties }) => Properties);
@@ -396,6 +407,7 @@ describe('settings', () => {
             TICK_SECONDS: '5',
             SHARD_COUNT: '8',
             RETENTION_SECONDS: '604800',
+            FAILED_RETENTION_SECONDS: '7776000',
             ALLOWED_FUNCTION_PATTERNS: 'nightly-*,report',
           }) as unknown,
         },
@@ -409,10 +421,13 @@ describe('settings', () => {
   const context = (values: Record<string, unknown>) => contextSettings((name) => values[name]);
 
   test('context given on the command line is text, and is read as what it means', () => {
-    expect(context({ stage: 'test', tickSeconds: '5', shards: 8, allowedFunctions: 'a-*,b' })).toEqual({
+    expect(
+      context({ stage: 'test', tickSeconds: '5', shards: 8, failedRetentionDays: '90', allowedFunctions: 'a-*,b' }),
+    ).toEqual({
       stage: 'test',
       tickSeconds: 5,
       shards: 8,
+      failedRetentionDays: 90,
       allowedFunctions: ['a-*', 'b'],
       removalPolicy: RemovalPolicy.RETAIN,
     });

@@ -1,6 +1,8 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { Job } from '../../src/domain/job';
 import { aJob, anActivation, aStartedRun, every, functionArn, HOUR, onceAt, SECOND } from '../support/builders';
 import { deploy, type AwsCall, type QueueName } from '../support/deployment';
+import { aGroup } from '../contracts/rows';
 import { httpEvent, sqsEvent } from '../lambdas/recorded-events';
 
 /** `<action> <variable>`, such as `dynamodb:GetItem JOBS_TABLE_NAME`, by the folder of the handler. */
@@ -13,9 +15,11 @@ const RARELY_USED: Readonly<Record<string, string>> = {
   'job-creator: sqs:SendMessage NOTIFY_QUEUE_URL': 'dispatching tells subscribers, of whom a new job has none',
   'job-deleter: dynamodb:GetItem RUNS_TABLE_NAME':
     'dispatching finds an occurrence that was skipped and recorded before',
-  'runner: dynamodb:UpdateItem JOBS_TABLE_NAME': 'a one-off whose retry lies beyond its retention is kept longer',
-  'runner: dynamodb:GetItem CONTROL_TABLE_NAME': 'a job whose runs must not overlap has one place to hold',
-  'runner: dynamodb:PutItem CONTROL_TABLE_NAME': 'a job whose runs must not overlap has one place to hold',
+  'job-creator: dynamodb:GetItem CONTROL_TABLE_NAME': 'somebody may have subscribed to the states of all jobs',
+  'runner: dynamodb:DeleteItem JOBS_TABLE_NAME':
+    'the large payload of a callback that another was faster to start is taken away',
+  'scheduler: dynamodb:GetItem JOBS_TABLE_NAME':
+    'a job with a large payload, whose run was given up, is kept as long as the run',
 };
 
 /** Does each function have the rights that its calls need, and none beside? Its handlers run on the emulators to see. */
@@ -81,7 +85,7 @@ async function callsOfADay(): Promise<AwsCall[]> {
     return answer.body === '' ? {} : (JSON.parse(answer.body) as Record<string, unknown>);
   };
   /** Runs every second for two hours, somebody hears of each run, and nobody has sent it for as long. */
-  const overdue = (jobId: string) =>
+  const overdue = (jobId: string, changes: Partial<Job> = {}) =>
     aJob({
       jobId,
       schedule: every('rate(1 second)', second - 2 * HOUR),
@@ -89,10 +93,13 @@ async function callsOfADay(): Promise<AwsCall[]> {
       generations,
       subscribedStates: ['SCHEDULED'],
       payload: JSON.stringify(large),
+      ...changes,
     });
 
   deployed.functions.set('job-report', () => 'done');
   deployed.functions.set('notify-me', () => 'heard');
+
+  await queueOfADay();
 
   // the API: a job with a large payload, its notifications, its deletion, and a new one under its id
   const notification = { state: 'STARTED', target: { functionArn: functionArn('notify-me') } };
@@ -124,12 +131,17 @@ async function callsOfADay(): Promise<AwsCall[]> {
   await createNotification(sqsEvent(command({ requestId: 'r2', jobId: 'c', notification })));
   await deleteJob(sqsEvent(command({ requestId: 'r3', jobId: 'c' })));
   await createJob(sqsEvent(command({ requestId: 'r4', job: { ...job, schedule: undefined } })));
+  const locked = { target, priority: 'high', unique: { key: 'locked', forSeconds: 60, until: 'done' } };
+  await createJob(sqsEvent(command({ requestId: 'r10', job: locked })));
   await deployed.jobs.put(overdue('d'));
   await deleteJob(sqsEvent(command({ requestId: 'r5', jobId: 'd' })));
+  await deployed.jobs.put(overdue('urgent', { priority: 'high' }));
+  await deleteJob(sqsEvent(command({ requestId: 'r11', jobId: 'urgent' })));
   await deleteJob(sqsEvent(command({ requestId: 'r6', jobId: 'c' })));
 
   // a tick with all that there can be: due jobs and runs, dead letters, a loop that goes on
   await deployed.jobs.put(overdue('e'));
+  await deployed.jobs.put(overdue('hurried', { priority: 'high' }));
   await deployed.runs.put({ ...aStartedRun(), jobId: 'e', state: 'RELEASED', indexDueAt: second, dueAt: second });
   const given = {
     version: 1,
@@ -171,4 +183,74 @@ async function callsOfADay(): Promise<AwsCall[]> {
 
   await deployed.close();
   return deployed.calls;
+
+  /** Limits, chains, batches, failed runs, cancelling and callbacks; while the queues hold nothing else. */
+  async function queueOfADay() {
+    const failing = { target: { functionArn: functionArn('job-failing') }, retry: { maxAttempts: 1 } };
+    const events: { jobId: string; runId: string; token: string }[] = [];
+    deployed.functions.set('job-failing', () => {
+      throw new Error('by a test');
+    });
+    deployed.functions.set('job-callback', (event) => void events.push(event as (typeof events)[number]));
+    deployed.functions.set('job-called', () => 'heard');
+    /** All that can be carried now, and what follows from it. */
+    const carry = async () => {
+      for (;;) {
+        const found = await bodies('JOB_ACTIVATION');
+        const urgent = await bodies('JOB_ACTIVATION_HIGH');
+        if (found.length + urgent.length === 0) return;
+        const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${deployed.queueUrls.JOB_ACTIVATION_HIGH.split('/').at(-1)}`;
+        await Promise.all([
+          run(sqsEvent(...found)),
+          run(sqsEvent(...urgent.map((body) => ({ body, eventSourceARN })))),
+        ]);
+      }
+    };
+    const called = { functionArn: functionArn('job-called') };
+    const limits = {
+      unique: { key: 'u', forSeconds: 60, until: 'done' },
+      concurrency: { key: 'c', limit: 1 },
+      rateLimit: { key: 'r', limit: 10, perSeconds: 60 },
+    };
+    await call('POST', '/jobs', { target, priority: 'high', ...limits });
+    const again = { ...failing, priority: 'high', retry: { maxAttempts: 2, backoff: { kind: 'fixed', seconds: 0 } } };
+    await call('POST', '/jobs', again);
+    await call('POST', '/jobs/bulk', { jobs: [{ target }, { target, payload: large }] });
+
+    const { chainId } = await call('POST', '/chains', { jobs: [{ target }, failing, { target }], catch: called });
+    const all = { then: called, catch: called, finally: called, progress: called };
+    const { batchId } = await call('POST', '/batches', { jobs: [{ target }, [{ target }, failing]], ...all });
+    await call('POST', `/batches/${String(batchId)}/jobs`, { jobs: [{ target, payload: large }] });
+    await carry();
+    await call('GET', `/chains/${String(chainId)}`);
+    await call('GET', '/batches');
+    const later = [{ target, delaySeconds: 600 }, { target }];
+    const { chainId: waiting } = await call('POST', '/chains', { jobs: later });
+    await carry();
+    await call('POST', `/chains/${String(waiting)}/cancel`);
+    await carry();
+
+    const failed = async () => (await call('GET', '/failed'))['items'] as { jobId: string; runId: string }[];
+    const [one, other] = await failed();
+    await call('GET', `/failed/${one!.jobId}/${one!.runId}`);
+    await call('POST', `/failed/${one!.jobId}/${one!.runId}/retry`);
+    await call('POST', '/failed/retry', {});
+    await carry();
+    await call('DELETE', `/failed/${other!.jobId}/${other!.runId}`);
+    await call('DELETE', '/failed');
+
+    await call('POST', '/jobs', {
+      jobId: 'callback',
+      completion: 'callback',
+      target: { functionArn: functionArn('job-callback') },
+    });
+    await carry();
+    const [{ runId, token }] = events as [(typeof events)[number]];
+    await call('POST', `/jobs/callback/runs/${runId}/heartbeat`, { token });
+    await call('POST', `/jobs/callback/runs/${runId}/complete`, { token });
+    await call('POST', '/jobs', { jobId: 'cancelled', target, delaySeconds: 600 });
+    const { items } = (await call('GET', '/jobs/cancelled/runs')) as { items: { runId: string }[] };
+    for (const { runId: waitingRun } of items) await call('POST', `/jobs/cancelled/runs/${waitingRun}/cancel`);
+    await deployed.groups.put(aGroup({ createdAt: now - 2 * HOUR }));
+  }
 }

@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import { createRequire } from 'node:module';
 import type * as Dynamo from '@aws-sdk/client-dynamodb';
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
+import { DynamoGroupStore } from '../../src/adapters/aws/dynamo-group-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
@@ -15,6 +16,8 @@ interface QueueSettings {
   visibilityMs: number;
   /** deliveries before a message moves to the dead-letter queue; a queue that callers read has none */
   maxReceives?: number;
+  /** the queue before it whose dead-letter queue is also this one's */
+  deadLettersOf?: string;
 }
 
 const COMMANDS = { visibilityMs: 180_000, maxReceives: 5 };
@@ -23,6 +26,7 @@ const REPLIES = { visibilityMs: 30_000 };
 /** As the stack makes them: `lib/running.ts`, `lib/notifying.ts`, `lib/commands.ts`. */
 const QUEUES = {
   JOB_ACTIVATION: { visibilityMs: 900_000, maxReceives: 5 },
+  JOB_ACTIVATION_HIGH: { visibilityMs: 900_000, maxReceives: 5, deadLettersOf: 'JOB_ACTIVATION' },
   NOTIFY: { visibilityMs: 1_080_000, maxReceives: 10 },
   JOB_CREATE: COMMANDS,
   JOB_CREATED: REPLIES,
@@ -33,8 +37,8 @@ const QUEUES = {
   NOTIFY_DELETE: COMMANDS,
   NOTIFY_DELETED: REPLIES,
 } satisfies Record<string, QueueSettings>;
-/** A consumed queue has its dead-letter queue beside it. */
-export type QueueName = keyof typeof QUEUES | `${keyof typeof QUEUES}_DEAD_LETTER`;
+/** A consumed queue has its dead-letter queue beside it, but where it shares another's. */
+export type QueueName = keyof typeof QUEUES | `${Exclude<keyof typeof QUEUES, 'JOB_ACTIVATION_HIGH'>}_DEAD_LETTER`;
 
 export const SHARDS = 2;
 const pacing = { clock: systemClock, random: systemRandom };
@@ -64,6 +68,7 @@ export interface AwsCall {
 const ACTIONS: Record<string, string> = {
   GetCommand: 'dynamodb:GetItem',
   BatchGetCommand: 'dynamodb:BatchGetItem',
+  BatchWriteCommand: 'dynamodb:BatchWriteItem',
   PutCommand: 'dynamodb:PutItem',
   UpdateCommand: 'dynamodb:UpdateItem',
   DeleteCommand: 'dynamodb:DeleteItem',
@@ -139,10 +144,15 @@ export async function deploy({ queues = {}, around = (_, send) => send() }: Depl
   const tableNames = {} as Record<TableName, string>;
   for (const name of Object.keys(TABLES) as TableName[]) tableNames[name] = await createEmulatedTable(name);
   const queueUrls = {} as Record<QueueName, string>;
-  for (const [name, settings] of Object.entries({ ...QUEUES, ...queues })) {
-    const { queueUrl, deadLettersUrl } = await createEmulatedQueue(sqs, settings);
+  for (const [name, { deadLettersOf, ...settings }] of Object.entries<QueueSettings>({ ...QUEUES, ...queues })) {
+    const shared = deadLettersOf === undefined ? undefined : queueUrls[`${deadLettersOf}_DEAD_LETTER` as QueueName];
+    const { queueUrl, deadLettersUrl } = await createEmulatedQueue(sqs, {
+      ...settings,
+      ...(shared === undefined ? {} : { deadLettersUrl: shared }),
+    });
     queueUrls[name as QueueName] = queueUrl;
-    if (deadLettersUrl !== undefined) queueUrls[`${name}_DEAD_LETTER` as QueueName] = deadLettersUrl;
+    if (deadLettersUrl !== undefined && shared === undefined)
+      queueUrls[`${name}_DEAD_LETTER` as QueueName] = deadLettersUrl;
   }
 
   Object.assign(process.env, {
@@ -156,6 +166,7 @@ export async function deploy({ queues = {}, around = (_, send) => send() }: Depl
     SHARD_COUNT: String(SHARDS),
     TICK_SECONDS: '10',
     RETENTION_SECONDS: String(30 * 86_400),
+    FAILED_RETENTION_SECONDS: String(30 * 86_400),
     ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
   });
   for (const [name, tableName] of Object.entries(tableNames)) {
@@ -175,6 +186,8 @@ export async function deploy({ queues = {}, around = (_, send) => send() }: Depl
     runs: new DynamoRunStore(table('runs')),
     notifications: new DynamoNotificationStore(table('notifications')),
     code: new DynamoCodeStore(table('code')),
+    groups: new DynamoGroupStore(table('groups')),
+    queueUrls,
     queue: (name: QueueName) => new SqsQueue({ client: sqs, queueUrl: queueUrls[name], ...pacing }),
     /** Bodies of all that is visible in the queue, parsed. */
     async bodiesIn(name: QueueName): Promise<unknown[]> {

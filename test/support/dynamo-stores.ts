@@ -1,5 +1,6 @@
 import { DynamoCodeStore } from '../../src/adapters/aws/dynamo-code-store';
 import { DynamoControlStore } from '../../src/adapters/aws/dynamo-control-store';
+import { DynamoGroupStore } from '../../src/adapters/aws/dynamo-group-store';
 import { DynamoJobStore } from '../../src/adapters/aws/dynamo-job-store';
 import { DynamoNotificationStore } from '../../src/adapters/aws/dynamo-notification-store';
 import { DynamoRunStore } from '../../src/adapters/aws/dynamo-run-store';
@@ -41,6 +42,7 @@ export async function openDynamoStores(clock: Clock, { shards }: Settings): Prom
       notifications: new DynamoNotificationStore(table('notifications')),
       code: new DynamoCodeStore(table('code')),
       control: new DynamoControlStore(table('control')),
+      groups: new DynamoGroupStore(table('groups')),
     },
     isBusy: () => underWay > 0,
     close: () => client.destroy(),

@@ -66,10 +66,10 @@ function keySchema(keys: Pick<TableLayout, 'partitionKey' | 'sortKey'>) {
   );
 }
 
-/** A queue of its own, with a dead-letter queue if `maxReceives` is given. Answers the addresses. */
+/** A queue of its own, with a dead-letter queue if `maxReceives` is given: a new one, or one that is there. Answers the addresses. */
 export async function createEmulatedQueue(
   client: SQSClient,
-  { visibilityMs, maxReceives }: { visibilityMs: number; maxReceives?: number },
+  { visibilityMs, maxReceives, ...given }: { visibilityMs: number; maxReceives?: number; deadLettersUrl?: string },
 ): Promise<{ queueUrl: string; deadLettersUrl?: string }> {
   const create = async (name: string, attributes: Record<string, string>): Promise<string> => {
     const answer = await client.send(
@@ -81,7 +81,7 @@ export async function createEmulatedQueue(
     return answer.QueueUrl!;
   };
   if (maxReceives === undefined) return { queueUrl: await create('queue', {}) };
-  const deadLettersUrl = await create('dead-letters', {});
+  const deadLettersUrl = given.deadLettersUrl ?? (await create('dead-letters', {}));
   const { Attributes: attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: deadLettersUrl, AttributeNames: ['QueueArn'] }),
   );

@@ -15,13 +15,16 @@ export async function carryBatch(
   messages: readonly ReceivedMessage[],
   queue: Pick<Queue, 'remove'>,
   consumer: Consumer,
+  queueUrl = 'http://127.0.0.1/111122223333/a-queue',
 ) {
+  const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queueUrl.split('/').at(-1)}`;
   const { batchItemFailures } = await consumer(
     sqsEvent(
       ...messages.map(({ messageId, receipt, body, receives, sentAt }) => ({
         messageId,
         receiptHandle: receipt,
         body,
+        eventSourceARN,
         attributes: {
           ...sqsEvent('').Records[0]!.attributes,
           ApproximateReceiveCount: String(receives),
@@ -39,13 +42,16 @@ export async function carryBatch(
  * Event source mappings, each polling its queue until they are stopped. The queue itself sends to its dead-letter queue.
  * A handler of ours never fails whole: that would be told by `until` and `stop`.
  */
-export function startMappings(mappings: readonly { queue: Queue; consumer: Consumer }[]) {
+export function startMappings(mappings: readonly { queue: Queue; consumer: Consumer; queueUrl?: string }[]) {
   const over = new AbortController();
   const carried = new EventEmitter();
   const faults: unknown[] = [];
-  const carry = async (messages: readonly ReceivedMessage[], { queue, consumer }: (typeof mappings)[number]) => {
+  const carry = async (
+    messages: readonly ReceivedMessage[],
+    { queue, consumer, queueUrl }: (typeof mappings)[number],
+  ) => {
     try {
-      await carryBatch(messages, queue, consumer);
+      await carryBatch(messages, queue, consumer, queueUrl);
     } catch (error) {
       faults.push(error);
     }

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { TABLES, type TableLayout, type TableName } from '../../src/adapters/aws/table-layout';
+import { DUE_INDEX, FAILED_INDEX, TABLES, type TableLayout, type TableName } from '../../src/adapters/aws/table-layout';
 import type { AwsCall, deploy, DeployOptions } from './deployment';
 
 /** What AWS would put on its bill. Users' functions are not on it: they would run anyway. */
@@ -18,11 +18,17 @@ export const emptyBill = (): Bill => ({ writeUnits: 0, readUnits: 0, sqsRequests
 type Item = Record<string, unknown>;
 type Deployment = Awaited<ReturnType<typeof deploy>>;
 
+interface WriteRequest {
+  PutRequest: { Item: Item };
+}
+
 interface Answer {
   ConsumedCapacity?: { CapacityUnits: number } | { CapacityUnits: number }[];
 }
 
 const WRITES = new Set(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']);
+/** Their sort keys, which name the item and the instant, change with each move in an index. */
+const INDEX_KEYS = [DUE_INDEX.sortKey.name, FAILED_INDEX.sortKey.name];
 /** An eventually consistent query costs so much even where it finds nothing. */
 const LEAST_QUERY_UNITS = 0.5;
 
@@ -47,6 +53,7 @@ export class Meter {
     if (call.action.startsWith('sqs:')) bill.sqsRequests += 1;
     if (!call.action.startsWith('dynamodb:')) return send();
     Object.assign(call.input, { ReturnConsumedCapacity: 'TOTAL' });
+    if (call.action === 'dynamodb:BatchWriteItem') return this.#writeBatch(call, send, bill);
     if (WRITES.has(call.action)) return this.#write(call, send, bill);
     const answer = (await send()) as Answer;
     const units = unitsOf(answer);
@@ -55,8 +62,10 @@ export class Meter {
   };
 
   async #write(call: AwsCall, send: () => Promise<unknown>, bill: Bill): Promise<unknown> {
-    const table = call.on.replace('_TABLE_NAME', '').toLowerCase() as TableName;
-    const before = await this.#itemOf(table, call.input);
+    const table = tableOf(call);
+    const input = call.input as { Item?: Item; Key?: Item };
+    const written = input.Key ?? input.Item!;
+    const before = await this.#itemOf(table, written);
     let answer: Answer;
     try {
       answer = (await send()) as Answer;
@@ -65,15 +74,32 @@ export class Meter {
       bill.writeUnits += Math.max(1, Math.ceil(bytesOf(before ?? {}) / 1024));
       throw error;
     }
-    const after = await this.#itemOf(table, call.input);
-    bill.writeUnits += unitsOf(answer) + indexUnits(before, after);
-    this.largest[table] = Math.max(this.largest[table] ?? 0, bytesOf(after ?? {}));
+    const inIndexes = await this.#indexUnitsOf(table, written, before);
+    bill.writeUnits += unitsOf(answer) + inIndexes;
     return answer;
   }
 
-  async #itemOf(table: TableName, input: { Item?: Item; Key?: Item }): Promise<Item | undefined> {
+  async #writeBatch(call: AwsCall, send: () => Promise<unknown>, bill: Bill): Promise<unknown> {
+    const table = tableOf(call);
+    const requests = Object.values(
+      (call.input as { RequestItems: Record<string, WriteRequest[]> }).RequestItems,
+    ).flat();
+    const items = requests.map(({ PutRequest }) => PutRequest.Item);
+    const before = await Promise.all(items.map((item) => this.#itemOf(table, item)));
+    const answer = (await send()) as Answer;
+    const units = await Promise.all(items.map((item, index) => this.#indexUnitsOf(table, item, before[index])));
+    bill.writeUnits += units.reduce((sum, each) => sum + each, unitsOf(answer));
+    return answer;
+  }
+
+  async #indexUnitsOf(table: TableName, written: Item, before: Item | undefined): Promise<number> {
+    const after = await this.#itemOf(table, written);
+    this.largest[table] = Math.max(this.largest[table] ?? 0, bytesOf(after ?? {}));
+    return INDEX_KEYS.reduce((sum, key) => sum + indexUnits(before?.[key], after?.[key]), 0);
+  }
+
+  async #itemOf(table: TableName, written: Item): Promise<Item | undefined> {
     const { partitionKey, sortKey }: TableLayout = TABLES[table];
-    const written = input.Key ?? input.Item!;
     const key = Object.fromEntries(
       [partitionKey, ...(sortKey ? [sortKey] : [])].map(({ name }) => [name, written[name]]),
     );
@@ -87,10 +113,13 @@ function unitsOf({ ConsumedCapacity: consumed = [] }: Answer): number {
 }
 
 /** An index takes a unit for an entry that comes or goes, and two for one whose key changes: it goes and comes. The emulator counts tables only. */
-function indexUnits(before: Item | undefined, after: Item | undefined): number {
-  const [was, is] = [before, after].map((item) => item?.['dueKey']);
+function indexUnits(was: unknown, is: unknown): number {
   if (was === is) return 0;
   return was !== undefined && is !== undefined ? 2 : 1;
+}
+
+function tableOf(call: AwsCall): TableName {
+  return call.on.replace('_TABLE_NAME', '').toLowerCase() as TableName;
 }
 
 /** As DynamoDB counts: names and texts in bytes of UTF-8, a number in half as many as it has digits, a list in three and one for each entry. */

@@ -27,7 +27,7 @@ export type Code = (call: Call, clock: Clock) => unknown;
 
 /** Stores in the place of the local ones. */
 export interface OtherStores {
-  stores: Pick<Ports, 'jobs' | 'runs' | 'notifications' | 'code' | 'control'>;
+  stores: Pick<Ports, 'jobs' | 'runs' | 'notifications' | 'code' | 'control' | 'groups'>;
   /** is a request under way? Time does not move while it is */
   isBusy(): boolean;
   close(): void;

@@ -40,6 +40,7 @@ export async function queryDue<Name extends string>(
   return pageOf(items, scope, answer.LastEvaluatedKey);
 }
 
-function padded(instant: number): string {
+/** An instant as text of one length, so that it sorts. */
+export function padded(instant: number): string {
   return String(Math.min(Math.max(Math.trunc(instant), 0), LATEST_INSTANT)).padStart(INSTANT_DIGITS, '0');
 }

@@ -2,9 +2,11 @@ import { GetCommand, PutCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib
 import { currentGeneration, type Job, type JobRow } from '../../domain/job';
 import { shardOf } from '../../domain/shard';
 import type { JobStore, Page, PageQuery } from '../../ports';
+import { refuseDoubles } from '../distinct-ids';
 import { fromAttributes, toAttributes, ttlAttributes, type Attributes } from './attributes';
 import type { Pacing } from './backoff';
 import { batchGet } from './batch-get';
+import { batchWrite } from './batch-write';
 import { newWriteId, sendConditional } from './conditional-write';
 import { encodeCursor, pageOf, startOf } from './cursor';
 import type { Table } from './document-client';
@@ -12,7 +14,17 @@ import { dueAttributes, queryDue } from './due-index';
 import { isLarge, payloadItemIdOf, PayloadItems } from './payload-items';
 import { updateOf } from './update-expression';
 
-const NESTED = ['generations', 'schedule', 'retry', 'misfire', 'pause'] as const satisfies (keyof JobRow)[];
+const NESTED = [
+  'generations',
+  'schedule',
+  'retry',
+  'misfire',
+  'pause',
+  'unique',
+  'concurrency',
+  'rateLimit',
+  'member',
+] as const satisfies (keyof JobRow)[];
 
 /** A tag may be rare: looking at so many rows a call keeps the number of empty pages down. */
 const ROWS_LOOKED_AT = 500;
@@ -85,6 +97,24 @@ export class DynamoJobStore implements JobStore {
       : outcome.standing && payloadItemId;
     if (leftover !== undefined) await this.payloads.discard(leftover);
     return outcome.applied;
+  }
+
+  async putAll(jobs: readonly Job[]): Promise<void> {
+    refuseDoubles(jobs);
+    const payloads: Attributes[] = [];
+    const rows: Attributes[] = [];
+    for (const { payload, ...row } of jobs) {
+      const attributes = this.attributesOf(row);
+      if (isLarge(payload)) {
+        const payloadItemId = payloadItemIdOf(row.jobId, newWriteId());
+        payloads.push(this.payloads.itemOf(payloadItemId, payload, row));
+        rows.push({ ...attributes, payloadItemId });
+      } else {
+        rows.push({ ...attributes, payload });
+      }
+    }
+    await batchWrite(this.table, payloads);
+    await batchWrite(this.table, rows);
   }
 
   async update(row: JobRow, seen: JobRow): Promise<boolean> {

@@ -1,6 +1,5 @@
 import { DeleteCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { Notification } from '../../domain/notification';
-import type { NotificationState } from '../../domain/notification';
+import type { Notification, NotificationState } from '../../domain/notification';
 import type { NotificationStore } from '../../ports';
 import { fromAttributes } from './attributes';
 import type { Table } from './document-client';

@@ -5,14 +5,17 @@ import type { Page, PageQuery, RunStore } from '../../ports';
 import { fromAttributes, toAttributes, ttlAttributes, type Attributes } from './attributes';
 import { newWriteId, sendConditional } from './conditional-write';
 import { pageOf, startOf } from './cursor';
+import type { Pacing } from './backoff';
+import { batchGet } from './batch-get';
 import type { Table } from './document-client';
 import { dueAttributes, queryDue } from './due-index';
+import { failedAttributes, failedKeyOf, queryFailed } from './failed-index';
 
-const NESTED = ['heldBack', 'error', 'attempts'] as const satisfies (keyof Run)[];
+const NESTED = ['heldBack', 'error', 'attempts', 'previous', 'series'] as const satisfies (keyof Run)[];
 const KEY = { jobId: 'string', runId: 'string' } as const;
 
-interface RunTable extends Table {
-  /** Number of partitions of the due index. May be raised at any time: rows keep the shard that they were written with. */
+interface RunTable extends Table, Pacing {
+  /** Number of partitions of the two indexes. May be raised at any time: rows keep the shard that they were written with. */
   shards: number;
 }
 
@@ -70,6 +73,17 @@ export class DynamoRunStore implements RunStore {
     return queryDue(this.table, query, ['jobId', 'runId']);
   }
 
+  /** A key of the index may be ahead of its row, or behind it: only a row that agrees with its key is of this page. */
+  async failed(query: PageQuery & { since?: number; jobId?: string }): Promise<Page<Run>> {
+    const { items: keys, ...rest } = await queryFailed(this.table, query);
+    const items = await batchGet(
+      this.table,
+      keys.map(({ jobId, runId }) => ({ jobId, runId })),
+    );
+    const found = new Map(items.map(runOf).map((run) => [failedKeyOf(run), run]));
+    return { items: keys.flatMap(({ failedKey }) => found.get(failedKey) ?? []), ...rest };
+  }
+
   async scan(query: PageQuery): Promise<Page<Run>> {
     const scope = ['all-runs'];
     const answer = await this.table.client.send(
@@ -83,9 +97,11 @@ export class DynamoRunStore implements RunStore {
   }
 
   private attributesOf(run: Run): Attributes {
+    const shard = shardOf(run.jobId, this.table.shards);
     return {
       ...toAttributes(run, NESTED),
-      ...dueAttributes(run.indexDueAt, shardOf(run.jobId, this.table.shards), [run.jobId, run.runId]),
+      ...dueAttributes(run.indexDueAt, shard, [run.jobId, run.runId]),
+      ...failedAttributes(run, shard),
       ...ttlAttributes(run.expiresAt),
     };
   }

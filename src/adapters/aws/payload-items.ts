@@ -32,9 +32,13 @@ export class PayloadItems {
     await this.table.client.send(
       new PutCommand({
         TableName: this.table.tableName,
-        Item: { jobId: payloadItemId, payload, rowRevision: row.revision, ...ttlAttributes(row.expiresAt) },
+        Item: this.itemOf(payloadItemId, payload, row),
       }),
     );
+  }
+
+  itemOf(payloadItemId: string, payload: string, row: JobRow): Attributes {
+    return { jobId: payloadItemId, payload, rowRevision: row.revision, ...ttlAttributes(row.expiresAt) };
   }
 
   async read(payloadItemId: string): Promise<string | undefined> {

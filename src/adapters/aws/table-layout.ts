@@ -1,5 +1,5 @@
 /**
- * The five tables as plain data: the stack makes them in an account, the tests in an emulator, the stores read and write them.
+ * The six tables as plain data: the stack makes them in an account, the tests in an emulator, the stores read and write them.
  * No import here, so that the infrastructure can read it without taking an SDK along.
  */
 export interface KeyAttribute {
@@ -32,6 +32,14 @@ export const DUE_INDEX = {
   projection: 'KEYS_ONLY',
 } as const satisfies IndexLayout;
 
+/** Sparse: runs that are kept among the failed ones. Sharded alike, by the job's id, since many may fail at one time. */
+export const FAILED_INDEX = {
+  name: 'failed',
+  partitionKey: { name: 'failedShard', type: 'number' },
+  sortKey: { name: 'failedKey', type: 'string' },
+  projection: 'KEYS_ONLY',
+} as const satisfies IndexLayout;
+
 export const TABLES = {
   jobs: {
     partitionKey: { name: 'jobId', type: 'string' },
@@ -42,7 +50,7 @@ export const TABLES = {
     partitionKey: { name: 'jobId', type: 'string' },
     sortKey: { name: 'runId', type: 'string' },
     ttlAttribute: TTL_ATTRIBUTE,
-    indexes: [DUE_INDEX],
+    indexes: [DUE_INDEX, FAILED_INDEX],
   },
   notifications: {
     partitionKey: { name: 'jobId', type: 'string' },
@@ -55,6 +63,12 @@ export const TABLES = {
   },
   control: {
     partitionKey: { name: 'name', type: 'string' },
+    ttlAttribute: TTL_ATTRIBUTE,
+    indexes: [],
+  },
+  groups: {
+    partitionKey: { name: 'groupId', type: 'string' },
+    sortKey: { name: 'part', type: 'string' },
     ttlAttribute: TTL_ATTRIBUTE,
     indexes: [],
   },

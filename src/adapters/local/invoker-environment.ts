@@ -9,6 +9,8 @@ import { HandlerLog, type LogLine } from './invoker-log';
 export interface EnvironmentOptions {
   functionName: string;
   memoryMb: number;
+  /** variables of the process, beside those of the system's own */
+  variables: Readonly<Record<string, string>>;
   onLog: (line: string, from: LogLine) => void;
 }
 
@@ -66,7 +68,11 @@ export class HandlerEnvironment {
     this.#child = spawn(
       process.execPath,
       [`--max-old-space-size=${options.memoryMb}`, join(__dirname, 'invoker-child.cjs')],
-      { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true },
+      {
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+        detached: true,
+        env: { ...process.env, ...options.variables },
+      },
     );
     // Without a listener it would end the system. The start is judged by the number, and a kill that fails by the time-out.
     this.#child.on('error', () => {});

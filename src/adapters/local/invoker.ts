@@ -18,6 +18,8 @@ export interface LocalInvokerOptions {
   idleMs?: number;
   /** The heap of one handler; default 512. */
   memoryMb?: number;
+  /** Environment variables of the handlers, beside those of the system's own; asked whenever a process starts. */
+  variables?: () => Readonly<Record<string, string>>;
   /** Every line that handlers print, and the stacks of their errors; default: to standard output. */
   onLog?: (line: string, from: LogLine) => void;
 }
@@ -36,6 +38,7 @@ export class LocalInvoker implements Invoker {
   readonly #maxWaitMs: number;
   readonly #idleMs: number;
   readonly #memoryMb: number;
+  readonly #variables: () => Readonly<Record<string, string>>;
   readonly #onLog: (line: string, from: LogLine) => void;
 
   readonly #codes = new Map<string, HandlerCode>();
@@ -56,6 +59,7 @@ export class LocalInvoker implements Invoker {
     this.#maxWaitMs = options.maxWaitMs ?? 5_000;
     this.#idleMs = options.idleMs ?? 60_000;
     this.#memoryMb = options.memoryMb ?? 512;
+    this.#variables = options.variables ?? (() => ({}));
     this.#onLog = options.onLog ?? ((line) => process.stdout.write(line + '\n'));
   }
 
@@ -121,7 +125,12 @@ export class LocalInvoker implements Invoker {
 
   async #start(functionName: string, code: HandlerCode): Promise<HandlerEnvironment | InvokeOutcome> {
     if (this.#environments.size >= this.#maxWorkers) this.#end(this.#idle[0]);
-    const environment = new HandlerEnvironment(code, { functionName, memoryMb: this.#memoryMb, onLog: this.#onLog });
+    const environment = new HandlerEnvironment(code, {
+      functionName,
+      memoryMb: this.#memoryMb,
+      variables: this.#variables(),
+      onLog: this.#onLog,
+    });
     this.#environments.add(environment);
     void environment.ended.then(() => this.#end(environment));
     this.#reaper ??= new Reaper();

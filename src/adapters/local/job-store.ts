@@ -1,5 +1,6 @@
 import { currentGeneration, type Job, type JobRow } from '../../domain/job';
 import type { JobStore, Page, PageQuery } from '../../ports';
+import { refuseDoubles } from '../distinct-ids';
 import { readCursor, writeCursor } from './cursor';
 import type { Database, TextTable } from './database';
 import { DueIndex } from './due-index';
@@ -47,6 +48,7 @@ export class LocalJobStore implements JobStore {
   }
 
   async putAll(jobs: readonly Job[]): Promise<void> {
+    refuseDoubles(jobs);
     await this.#database.change(() => {
       for (const { payload, ...row } of jobs) {
         const stands = this.#row(row.jobId);

@@ -1,5 +1,4 @@
-import type { Notification } from '../../domain/notification';
-import type { NotificationState } from '../../domain/notification';
+import type { Notification, NotificationState } from '../../domain/notification';
 import type { NotificationStore } from '../../ports';
 import type { Database, Key, TextTable } from './database';
 import { LAST } from './due-index';

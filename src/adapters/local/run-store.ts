@@ -116,7 +116,8 @@ export class LocalRunStore implements RunStore {
       await this.#database.change(() => {
         for (const [jobId, runId] of keys.slice(step, step + LEASES_PER_STEP)) {
           const run = this.#row(jobId, runId);
-          if (run?.state !== 'STARTED') continue;
+          // Whoever completes it may still be at work.
+          if (run?.state !== 'STARTED' || run.isAwaited) continue;
           const released: Run = { ...run, revision: run.revision + 1, leaseUntil: 0 };
           this.#write(JSON.stringify(released), released, run);
         }

@@ -1,3 +1,4 @@
+import type { Group, GroupPart } from '../../domain/group';
 import { currentGeneration, type JobRow } from '../../domain/job';
 import type { Run } from '../../domain/run';
 import type { ControlEntry } from '../../ports';
@@ -14,10 +15,12 @@ interface Swept {
   runs: number;
   controlEntries: number;
   definitions: number;
+  groups: number;
+  groupParts: number;
 }
 
 /**
- * Removes jobs, runs and control entries whose `expiresAt` has passed at `now` (epoch ms), and with a job its payload and notifications.
+ * Removes jobs, runs, groups and control entries whose `expiresAt` has passed at `now` (epoch ms), and with a job its payload and notifications.
  * In DynamoDB the tables' TTL does this. Reads all rows, in bounded steps with everything else in between.
  */
 export async function sweepExpired(
@@ -26,6 +29,8 @@ export async function sweepExpired(
   now: number,
 ): Promise<Swept> {
   const control = database.table('control');
+  const heads = database.table('groups');
+  const parts = database.table('group-parts');
   return {
     jobs: await sweepTable<JobRow>(database, 'jobs', now, (job) => {
       stores.jobs.expunge(job);
@@ -43,6 +48,13 @@ export async function sweepExpired(
       'control',
       now,
       ({ name }) => void control.removeSync(name),
+    ),
+    groups: await sweepTable<Group>(database, 'groups', now, ({ groupId }) => void heads.removeSync(groupId)),
+    groupParts: await sweepTable<GroupPart>(
+      database,
+      'group-parts',
+      now,
+      ({ groupId, partId }) => void parts.removeSync([groupId, partId]),
     ),
   };
 }

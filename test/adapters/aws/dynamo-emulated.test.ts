@@ -1,8 +1,9 @@
 import { DynamoCodeStore } from '../../../src/adapters/aws/dynamo-code-store';
 import { DynamoControlStore } from '../../../src/adapters/aws/dynamo-control-store';
 import { DynamoJobStore } from '../../../src/adapters/aws/dynamo-job-store';
+import { DynamoRunStore } from '../../../src/adapters/aws/dynamo-run-store';
 import { after, allPages } from '../../contracts/contract';
-import { aJob, NOON } from '../../contracts/rows';
+import { aJob, aRun, NOON } from '../../contracts/rows';
 import { createEmulatedTable, emulatedDynamo } from '../../support/emulated-aws';
 import { HALF, SkippingClock } from './skipping-clock';
 
@@ -32,6 +33,22 @@ test('raising the number of shards loses no job that waits', async () => {
   // each moves to its new shard with its next due instant, and leaves its old one
   await Promise.all(jobs.map((job) => raised.update({ ...job, revision: 2, dueAt: NOON - 1 }, job)));
   expect((await dueIds()).sort()).toEqual(jobs.map(({ jobId }) => jobId).sort());
+});
+
+test('raising the number of shards loses no failed run, and those of one job are found in old shards and new', async () => {
+  const table = { client, tableName: await createEmulatedTable('runs'), clock: new SkippingClock(), random: HALF };
+  const before = new DynamoRunStore({ ...table, shards: 2 });
+  const raised = new DynamoRunStore({ ...table, shards: 8 });
+  const failed = Array.from({ length: 20 }, (_, index) =>
+    aRun({ state: 'FAILED', failedAt: NOON + index, jobId: `job-${index % 10}` }),
+  );
+  await Promise.all(failed.map((run, index) => (index < 10 ? before : raised).put(run)));
+  const latestFirst = [...failed].reverse();
+  expect(await allPages((cursor) => raised.failed({ limit: 3, ...after(cursor) }))).toEqual(latestFirst);
+  for (let index = 0; index < 10; index += 1) {
+    const jobId = `job-${index}`;
+    expect((await raised.failed({ limit: 5, jobId })).items).toEqual(latestFirst.filter((run) => run.jobId === jobId));
+  }
 });
 
 test('a control entry ends in the millisecond that it says', async () => {

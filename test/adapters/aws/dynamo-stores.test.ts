@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
+  BatchWriteCommand,
   DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
@@ -288,6 +289,136 @@ describe('rows read in batches', () => {
     await expect(jobs.readRows(['a', 'b', 'c'])).rejects.toThrow('table table left 3 of 3 keys unread in 8 tries');
     expect(dynamo.commandCalls(BatchGetCommand)).toHaveLength(8);
     expect(clock.waitedMs - before).toBe(0.75 * (50 + 100 + 200 + 400 + 800 + 1600 + 2000));
+  });
+});
+
+describe('rows written in batches', () => {
+  type Requests = { PutRequest: { Item: { jobId: string; payloadItemId?: string } } }[];
+  const requestsOf = (index: number) =>
+    (dynamo.commandCalls(BatchWriteCommand)[index]?.args[0].input.RequestItems?.['table'] ?? []) as Requests;
+  /** Leaves so many of each call's items, for so many tries. */
+  const leaving = (count: number, tries: number) => {
+    const seen = new Map<string, number>();
+    const written: string[] = [];
+    dynamo.on(BatchWriteCommand).callsFake((input: { RequestItems: { table: Requests } }) => {
+      const items = input.RequestItems.table;
+      const left = items.filter(({ PutRequest: { Item: item } }) => {
+        const isLate = Number(item.jobId.split('-').at(-1)) < count;
+        const before = seen.get(item.jobId) ?? 0;
+        seen.set(item.jobId, before + 1);
+        return isLate && before < tries;
+      });
+      written.push(...items.filter((item) => !left.includes(item)).map(({ PutRequest: { Item: item } }) => item.jobId));
+      return left.length > 0 ? { UnprocessedItems: { table: left } } : {};
+    });
+    return written;
+  };
+  const sixty = Array.from({ length: 60 }, (_, index) => aJob({ jobId: `job-${index}` }));
+
+  test('of 60 jobs the 7 that were left unprocessed twice are sent again, and only those, after waits', async () => {
+    const written = leaving(7, 2);
+    const before = clock.waitedMs;
+    await jobs.putAll(sixty);
+    expect(written.sort()).toEqual(sixty.map(({ jobId }) => jobId).sort());
+    const sizes = dynamo.commandCalls(BatchWriteCommand).map((_, index) => requestsOf(index).length);
+    expect(sizes.sort((one, other) => one - other)).toEqual([7, 7, 10, 25, 25]);
+    expect(clock.waitedMs - before).toBe(0.75 * (50 + 100));
+  });
+
+  test('items that stay unprocessed are an error that counts them', async () => {
+    leaving(7, Infinity);
+    await expect(jobs.putAll(sixty)).rejects.toThrow('table table left 7 of 25 items unwritten in 8 tries');
+  });
+
+  test('large payloads are items of their own, written before the rows that refer to them', async () => {
+    const large = aJob({ jobId: 'large', payload: 'x'.repeat(600) });
+    await jobs.putAll([large, aJob({ jobId: 'small' })]);
+    const [payloads, rows] = [requestsOf(0), requestsOf(1)];
+    expect(payloads.map(({ PutRequest: { Item: item } }) => item)).toMatchObject([{ payload: large.payload }]);
+    expect(rows.map(({ PutRequest: { Item: item } }) => item)).toMatchObject([
+      { jobId: 'large', payloadItemId: payloads[0]?.PutRequest.Item.jobId },
+      { jobId: 'small', payload: '{"any":"JSON"}' },
+    ]);
+    expect(rows[0]?.PutRequest.Item).not.toHaveProperty('payload');
+  });
+
+  test('no row is written when its payload is not', async () => {
+    dynamo.on(BatchWriteCommand).rejects(new Error('socket hang up'));
+    await expect(jobs.putAll([aJob({ payload: 'x'.repeat(600) }), aJob()])).rejects.toThrow('socket hang up');
+    expect(dynamo.commandCalls(BatchWriteCommand)).toHaveLength(1);
+  });
+
+  test('a key that comes twice is told before anything is sent', async () => {
+    await expect(jobs.putAll([...sixty, sixty[3]!])).rejects.toThrow('job job-3 is to be written twice at once');
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe('failed runs', () => {
+  const key = (failedAt: number, runId: string, jobId = 'job-1') => ({
+    jobId,
+    runId,
+    failedShard: 0,
+    failedKey: `${String(failedAt).padStart(16, '0')}#${jobId}#${runId}`,
+  });
+  /** What the shards answer; each has nothing but what stands here. */
+  const answering = (answers: Record<number, object>) =>
+    dynamo.on(QueryCommand).callsFake((input: { ExpressionAttributeValues: { ':shard': number } }) => {
+      return answers[input.ExpressionAttributeValues[':shard']] ?? {};
+    });
+  const row = (failedAt: number, runId: string, jobId = 'job-1') => ({ jobId, runId, failedAt, state: 'FAILED' });
+
+  test('each shard is asked for the latest below the cursor, and no row is read that the page does not hold', async () => {
+    answering({
+      1: { Items: [key(NOON + 5, 'e'), key(NOON + 3, 'c')], LastEvaluatedKey: key(NOON + 3, 'c') },
+      2: { Items: [key(NOON + 4, 'd'), key(NOON + 1, 'a')] },
+    });
+    dynamo.on(BatchGetCommand).resolves({ Responses: { table: [row(NOON + 5, 'e')] } });
+    const page = await runs.failed({ limit: 1, since: NOON });
+    expect(page.items.map(({ runId }) => runId)).toEqual(['e']);
+    const asked = dynamo.commandCalls(BatchGetCommand)[0]?.args[0].input.RequestItems?.['table']?.Keys;
+    expect(asked).toEqual([{ jobId: 'job-1', runId: 'e' }]);
+
+    await runs.failed({ limit: 1, since: NOON, ...after(page.cursor) });
+    const ranges = dynamo.commandCalls(QueryCommand).map((call) => call.args[0].input);
+    expect(ranges).toHaveLength(8);
+    expect(ranges.slice(4).map(({ ExpressionAttributeValues: values }) => values)).toEqual(
+      [0, 1, 2, 3].map((shard) => ({
+        ':shard': shard,
+        ':from': String(NOON).padStart(16, '0'),
+        ':to': key(NOON + 5, 'e').failedKey,
+      })),
+    );
+  });
+
+  test('a shard that has more than it gave keeps the earlier ones of the others back', async () => {
+    const full = Array.from({ length: 501 }, (_, index) => key(NOON + 1_000 - index, `r${index}`, 'busy'));
+    answering({
+      1: { Items: full, LastEvaluatedKey: full.at(-1)! },
+      2: { Items: [key(NOON, 'old')] },
+    });
+    dynamo.on(BatchGetCommand).resolves({ Responses: { table: [row(NOON, 'old')] } });
+    const first = await runs.failed({ limit: 10, jobId: 'job-1' });
+    expect(first.items).toEqual([]);
+    answering({ 1: { Items: full.slice(-1) }, 2: { Items: [key(NOON, 'old')] } });
+    const second = await runs.failed({ limit: 10, jobId: 'job-1', ...after(first.cursor) });
+    expect(second.items).toMatchObject([{ runId: 'old' }]);
+    expect(second.cursor).toBeUndefined();
+  });
+
+  test('a key of the index that its row does not agree with is left out', async () => {
+    answering({ 0: { Items: [key(NOON + 2, 'gone'), key(NOON + 1, 'again'), key(NOON, 'failed')] } });
+    const released = { jobId: 'job-1', runId: 'again', state: 'RELEASED' };
+    dynamo.on(BatchGetCommand).resolves({ Responses: { table: [row(NOON, 'failed'), released] } });
+    expect(await runs.failed({ limit: 10 })).toEqual({ items: [row(NOON, 'failed')] });
+  });
+
+  test('since an instant later than the cursor there are none', async () => {
+    dynamo.on(QueryCommand).resolves({ Items: [key(NOON, 'a'), key(NOON - 1, 'b')] });
+    const { cursor } = await runs.failed({ limit: 1 });
+    dynamo.resetHistory();
+    expect(await runs.failed({ limit: 1, since: NOON + 1, ...after(cursor) })).toEqual({ items: [] });
+    expect(sent()).toEqual([]);
   });
 });
 

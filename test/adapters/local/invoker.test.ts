@@ -601,6 +601,14 @@ describe('places', () => {
   });
 });
 
+test('a handler sees the variables that it is given, as they are when its process starts', async () => {
+  const variables: Record<string, string> = {};
+  await restart({ variables: () => variables });
+  write('f.js', "module.exports = () => [process.env['ESCAPEMENT_API_URL'], typeof process.env['PATH']]");
+  variables['ESCAPEMENT_API_URL'] = 'http://127.0.0.1:4000';
+  expect(await call('f')).toEqual(returned(['http://127.0.0.1:4000', 'string']));
+});
+
 describe('the examples', () => {
   const event = {
     jobId: 'j',
@@ -620,6 +628,14 @@ describe('the examples', () => {
     expect(await call('job-flaky', event)).toMatchObject({ kind: 'failed', error: { type: 'Error' } });
     expect(await call('job-flaky', { ...event, attempt: 2 })).toMatchObject({ kind: 'failed' });
     expect(await call('job-flaky', { ...event, attempt: 3 })).toEqual(returned({ succeededAtAttempt: 3 }));
+  });
+
+  test('the one that works in steps takes none where there are none, and no payload that it cannot read', async () => {
+    expect(await call('job-steps', { ...event, payload: { steps: 0 } })).toEqual(returned({ steps: 0 }));
+    expect(await call('job-steps', { ...event, payload: { steps: 'many' } })).toMatchObject({
+      kind: 'failed',
+      error: { type: 'NonRetriableError' },
+    });
   });
 
   test('the report sums its payload up', async () => {

@@ -1,12 +1,13 @@
 import { LocalControlStore } from '../../../src/adapters/local/control-store';
 import { openDatabase, type Database } from '../../../src/adapters/local/database';
+import { LocalGroupStore } from '../../../src/adapters/local/group-store';
 import { LocalJobStore } from '../../../src/adapters/local/job-store';
 import { LocalNotificationStore } from '../../../src/adapters/local/notification-store';
 import { LocalRunStore } from '../../../src/adapters/local/run-store';
 import { sweepExpired } from '../../../src/adapters/local/sweep';
 import type { Job } from '../../../src/domain/job';
 import { after, allPages } from '../../contracts/contract';
-import { NOON, aJob, aNotification, aRun } from '../../contracts/rows';
+import { NOON, aGroup, aJob, aNotification, aPart, aRun } from '../../contracts/rows';
 import { freshFolder, removeFolder } from '../../support/data-folder';
 import { HandClock } from '../../support/hand-clock';
 
@@ -102,6 +103,7 @@ describe('the sweep', () => {
     const runs = new LocalRunStore(database, { shards: 4 });
     const notifications = new LocalNotificationStore(database);
     const control = new LocalControlStore(database, { clock });
+    const groups = new LocalGroupStore(database);
     // More than one step of the sweep, expired and living in turn.
     const written = Array.from({ length: 1_200 }, (_, index) =>
       aJob({
@@ -112,6 +114,10 @@ describe('the sweep', () => {
     const expired = written.filter((job) => job.expiresAt === NOON);
     const living = written.filter((job) => job.expiresAt !== NOON);
     const oldRun = aRun({ jobId: living[0]!.jobId, state: 'RELEASED', indexDueAt: NOON, expiresAt: NOON - 1 });
+    const oldFailure = aRun({ state: 'FAILED', failedAt: NOON - 9, expiresAt: NOON });
+    const oldGroup = aGroup({ expiresAt: NOON });
+    const youngGroup = aGroup({ expiresAt: NOON + 1 });
+    const youngPart = aPart({ groupId: youngGroup.groupId, expiresAt: NOON + 1 });
     const youngRun = aRun({ jobId: living[0]!.jobId, expiresAt: NOON + 1 });
     const orphan = aNotification({ jobId: expired[0]!.jobId });
     const wanted = aNotification({ jobId: living[0]!.jobId });
@@ -123,6 +129,12 @@ describe('the sweep', () => {
       notifications.put(wanted),
       control.put({ name: 'old', value: '1', expiresAt: NOON }),
       control.put({ name: 'young', value: '1', expiresAt: NOON + 1 }),
+      runs.put(oldFailure),
+      groups.put(oldGroup),
+      groups.put(youngGroup),
+      groups.putPart(aPart({ groupId: oldGroup.groupId, expiresAt: NOON })),
+      groups.putPart(aPart({ groupId: oldGroup.groupId, partId: '1', expiresAt: NOON - 1 })),
+      groups.putPart(youngPart),
     ]);
     const [edited, editedLater] = living as [Job, Job, ...Job[]];
     await jobs.keepDefinition(edited, NOON);
@@ -130,10 +142,18 @@ describe('the sweep', () => {
 
     expect(await sweepExpired(database, { jobs, runs, notifications }, NOON)).toEqual({
       jobs: expired.length,
-      runs: 1,
+      runs: 2,
       controlEntries: 1,
       definitions: 1,
+      groups: 1,
+      groupParts: 2,
     });
+    expect(await runs.failed({ limit: 10 })).toEqual({ items: [] });
+    expect([...database.table('runs-failed').getKeys()]).toEqual([]);
+    expect(await groups.read(oldGroup.groupId)).toBeUndefined();
+    expect(await groups.readParts(oldGroup.groupId)).toEqual([]);
+    expect(await groups.read(youngGroup.groupId)).toEqual(youngGroup);
+    expect(await groups.readParts(youngGroup.groupId)).toEqual([youngPart]);
     expect(await jobs.readDefinition(edited.jobId, edited.generations.at(-1)!.id)).toBeUndefined();
     expect(await jobs.readDefinition(editedLater.jobId, editedLater.generations.at(-1)!.id)).toEqual(editedLater);
 
@@ -159,6 +179,8 @@ describe('the sweep', () => {
       runs: 0,
       controlEntries: 0,
       definitions: 0,
+      groups: 0,
+      groupParts: 0,
     });
   });
 });
