@@ -38,6 +38,17 @@ export function runIdOf({ jobId, nominalAt, origin, generation }: Occasion): str
   return `${new Date(nominalAt).toISOString().replace(/[-:.]/g, '')}-${hash.slice(0, 16)}`;
 }
 
+const RUN_ID = /^(\d{4}|\+\d{6})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-[0-9a-f]{16}$/;
+
+/** The instant that a run's id begins with, epoch ms; undefined for what is no such id. */
+export function nominalAtOf(runId: string): number | undefined {
+  const match = RUN_ID.exec(runId);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second, ms] = match;
+  const nominalAt = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
+  return Number.isNaN(nominalAt) ? undefined : nominalAt;
+}
+
 type Occasion = Pick<Activation, 'jobId' | 'nominalAt' | 'origin' | 'generation'>;
 
 /** The id of the run that the schedule itself starts at this instant. */

@@ -1,8 +1,9 @@
 import { activationOf, scheduledRun, type Activation } from './activation';
-import { attemptRecord, failed } from './conclude';
+import { attemptRecord, cancelled, decideAfterAttempt, failed, isOutOfTime } from './conclude';
 import type { JobRow } from './job';
 import { isMisfireToSkip } from './occurrences';
-import { isFinal, transition, withAttempt, type Run } from './run';
+import type { RetryPolicy } from './retry-policy';
+import { attemptsOfSeries, isFinal, transition, withAttempt, type Run, type RunError } from './run';
 
 /** The right to an attempt, renewed while it lasts. */
 export const LEASE_MS = 60_000;
@@ -51,23 +52,30 @@ export function decideClaim(input: {
   definition?: JobRow | undefined;
   run: Run | undefined;
   now: number;
+  /** in [0, 1) */
+  chance: number;
   retentionMs: number;
+  failedRetentionMs: number;
 }): ClaimDecision {
   const { activation, job, run, now, retentionMs } = input;
   const seen = run ? { seen: run } : {};
-  const begun = run !== undefined && run.attempt > 0;
+  const begun = run !== undefined && (run.attempt > 0 || run.series !== undefined);
 
   if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
   const definition = input.definition ?? job;
   const standing = standingOf(activation, job, input.definition);
   if (standing === 'unknown') return decideOrphan(activation, job, run, now);
   if (run && holdsLease(run, now)) {
+    if (run.isAwaited && run.indexDueAt !== undefined) return { action: 'repeat', run, reason: 'awaited' };
     return {
       action: 'send-again',
       activation: activationOf(run),
       deliverAt: afterLease(run),
       reason: 'held-by-another',
     };
+  }
+  if (run?.state === 'STARTED' && run.cancelRequestedAt !== undefined) {
+    return { action: 'record', run: cancelled(run, now, attemptLost(run)), seen: run, reason: 'cancelled' };
   }
   if (standing === 'fenced' && !run) return { action: 'drop', reason: 'fenced' };
   if (standing === 'deleted' || standing === 'fenced') {
@@ -90,14 +98,43 @@ export function decideClaim(input: {
     const over = run ?? scheduledRun(activation, retentionMs);
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
   }
-  return decideNextAttempt(run ?? scheduledRun(activation, retentionMs), seen, definition!.retry.maxAttempts, now);
+  return decideNextAttempt({
+    ...input,
+    run: run ?? scheduledRun(activation, retentionMs),
+    seen,
+    retry: definition!.retry,
+  });
 }
 
-function decideNextAttempt(run: Run, seen: { seen?: Run }, maxAttempts: number, now: number): ClaimDecision {
+function decideNextAttempt(input: {
+  run: Run;
+  seen: { seen?: Run };
+  retry: RetryPolicy;
+  now: number;
+  chance: number;
+  failedRetentionMs: number;
+}): ClaimDecision {
+  const { run, seen, retry, now, failedRetentionMs } = input;
   const lost = run.state === 'STARTED';
-  const error = { type: 'AttemptLost', message: `the runner of attempt ${run.attempt} did not report its end` };
-  if (lost && run.attempt >= maxAttempts) {
-    return { action: 'record', run: failed(run, now, 'attempt-lost', error), ...seen, reason: 'attempt-lost' };
+  const error = attemptLost(run);
+  if (lost && run.isAwaited) {
+    const reason = 'heartbeat-missed';
+    const after = decideAfterAttempt({ ...input, outcome: { kind: 'failed', reason, error } });
+    return { action: 'record', run: after, ...seen, reason };
+  }
+  if (lost && attemptsOfSeries(run) >= retry.maxAttempts) {
+    const over = failed(run, now, 'attempt-lost', error, failedRetentionMs);
+    return { action: 'record', run: over, ...seen, reason: 'attempt-lost' };
+  }
+  // The first attempt starts whenever it can.
+  if (seen.seen && isOutOfTime(run, retry, now)) {
+    const cause = lost ? error : (run.error ?? { type: 'OutOfTime', message: 'its retryUntil has passed' });
+    return {
+      action: 'record',
+      run: failed(run, now, 'out-of-time', cause, failedRetentionMs),
+      ...seen,
+      reason: 'out-of-time',
+    };
   }
   const next = transition(run, 'STARTED', now, {
     attempt: run.attempt + 1,
@@ -108,6 +145,13 @@ function decideNextAttempt(run: Run, seen: { seen?: Run }, maxAttempts: number, 
     ...(lost ? { attempts: withAttempt(run, attemptRecord(run, now, 'attempt-lost', error)) } : {}),
   });
   return { action: 'claim', run: next, ...seen, reason: lost ? 'attempt-lost' : 'due' };
+}
+
+/** What is known of an attempt whose lease ended. */
+export function attemptLost({ attempt, isAwaited }: Run): RunError {
+  return isAwaited
+    ? { type: 'HeartbeatMissed', message: `attempt ${attempt} was not completed, and gave no sign of life in time` }
+    : { type: 'AttemptLost', message: `the runner of attempt ${attempt} did not report its end` };
 }
 
 /**

@@ -1,10 +1,11 @@
-import { retryDelayMs, type RetryPolicy } from './retry-policy';
-import { transition, withAttempt, type Run, type RunChanges, type RunError } from './run';
+import { NON_RETRIABLE, RETRY_AFTER, retryAfterAt, retryDelayMs, type RetryPolicy } from './retry-policy';
+import { attemptsOfSeries, revise, transition, withAttempt, type Run, type RunChanges, type RunError } from './run';
 
 /** What came of one attempt. */
 export type AttemptOutcome =
   | { kind: 'returned'; result: string }
-  | { kind: 'failed'; error: RunError }
+  /** `reason`: absent where the code itself failed */
+  | { kind: 'failed'; error: RunError; reason?: string }
   | { kind: 'held-back'; reason: string; message: string }
   | { kind: 'refused'; reason: string; message: string };
 
@@ -15,19 +16,32 @@ export const LONGEST_QUEUE_DELAY_MS = 900_000;
 const LONGEST_HELD_BACK_MS = 6 * 3600_000;
 const HELD_BACK_DELAY_MS = { first: 1_000, most: 60_000 };
 
+/** Code that asked so many times in a row to be called later is given up: it would go round for ever. */
+const MOST_SNOOZES = 1_000;
+
 const ERROR_BYTES = 2_048;
 /** The row of a run must stay small: larger results are the code's to keep elsewhere. */
 export const RESULT_BYTES = 8_192;
 
-/** The run after an attempt: DONE, RELEASED until its next `dueAt`, or FAILED, each with its reason. `chance` is in [0, 1). */
-export function decideAfterAttempt(input: {
+interface Attempted {
   run: Run;
-  outcome: AttemptOutcome;
   retry: RetryPolicy;
   now: number;
+  /** in [0, 1) */
   chance: number;
-}): Run {
-  const { run, outcome, retry, now, chance } = input;
+  /** how long a failed run is kept */
+  failedRetentionMs: number;
+}
+
+/**
+ * The run after an attempt: DONE, RELEASED until its next `dueAt`, or FAILED, each with its reason; CANCELLED, whatever came of
+ * the attempt, where somebody asked for that.
+ */
+export function decideAfterAttempt(input: Attempted & { outcome: AttemptOutcome }): Run {
+  const { run, outcome, now, failedRetentionMs } = input;
+  if (run.cancelRequestedAt !== undefined) {
+    return cancelled(run, now, outcome.kind === 'failed' ? outcome.error : undefined);
+  }
   switch (outcome.kind) {
     case 'returned': {
       const fits = Buffer.byteLength(outcome.result) <= RESULT_BYTES;
@@ -35,38 +49,69 @@ export function decideAfterAttempt(input: {
         finishedAt: now,
         error: undefined,
         heldBack: undefined,
+        snoozes: undefined,
         ...(fits ? { result: outcome.result } : { reason: `result-too-large: over ${RESULT_BYTES} bytes, not kept` }),
       });
     }
     case 'refused':
-      return failed(run, now, outcome.reason, { type: outcome.reason, message: outcome.message });
+      return failed(run, now, outcome.reason, { type: outcome.reason, message: outcome.message }, failedRetentionMs);
     case 'held-back':
-      return afterHeldBack(run, now, outcome, chance);
+      return afterHeldBack(input, outcome);
     case 'failed':
-      return afterFailure(run, now, outcome.error, retry, chance);
+      return afterFailure(input, outcome);
   }
 }
 
-function afterFailure(run: Run, now: number, error: RunError, retry: RetryPolicy, chance: number): Run {
-  if (error.type === 'NonRetriableError') return failed(run, now, 'non-retriable', error);
-  if (run.attempt >= retry.maxAttempts) return failed(run, now, 'out-of-attempts', error);
-  return release(run, now, now + retryDelayMs(retry, run.attempt, chance), {
-    reason: 'attempt-failed',
-    error: cut(error),
-    attempts: withAttempt(run, attemptRecord(run, now, 'attempt-failed', error)),
+function afterFailure(attempted: Attempted, { error, reason }: { error: RunError; reason?: string }): Run {
+  const { run, retry, now, chance, failedRetentionMs } = attempted;
+  if (error.type === NON_RETRIABLE) return failed(run, now, 'non-retriable', error, failedRetentionMs);
+  const wantedAt = error.type === RETRY_AFTER ? retryAfterAt(error.message, now) : undefined;
+  if (wantedAt !== undefined) return afterSnooze(attempted, wantedAt, error);
+  const attempts = attemptsOfSeries(run);
+  if (attempts >= retry.maxAttempts) return failed(run, now, reason ?? 'out-of-attempts', error, failedRetentionMs);
+  return releaseInTime(attempted, now + retryDelayMs(retry, attempts, chance), error, {
+    reason: reason ?? 'attempt-failed',
+    attempts: withAttempt(run, attemptRecord(run, now, reason ?? 'attempt-failed', error)),
     heldBack: undefined,
+    snoozes: undefined,
+  });
+}
+
+/** The code asked to come again: the same number is tried again. */
+function afterSnooze(attempted: Attempted, wantedAt: number, error: RunError): Run {
+  const { run, now, failedRetentionMs } = attempted;
+  const snoozes = (run.snoozes ?? 0) + 1;
+  if (snoozes > MOST_SNOOZES) return failed(run, now, 'snoozed-too-often', error, failedRetentionMs);
+  return releaseInTime(attempted, wantedAt, error, {
+    reason: 'snoozed',
+    attempt: run.attempt - 1,
+    heldBack: undefined,
+    snoozes,
   });
 }
 
 /** Being held back uses no attempt: the same number is tried again, under a bound of its own. */
-function afterHeldBack(run: Run, now: number, outcome: { reason: string; message: string }, chance: number): Run {
+function afterHeldBack(attempted: Attempted, { reason, message }: { reason: string; message: string }): Run {
+  const { run, now, chance, failedRetentionMs } = attempted;
+  const error = { type: reason, message };
   const heldBack = { times: (run.heldBack?.times ?? 0) + 1, since: run.heldBack?.since ?? now };
-  if (now - heldBack.since >= LONGEST_HELD_BACK_MS) {
-    return failed(run, now, outcome.reason, { type: outcome.reason, message: outcome.message });
-  }
+  if (now - heldBack.since >= LONGEST_HELD_BACK_MS) return failed(run, now, reason, error, failedRetentionMs);
   const most = Math.min(HELD_BACK_DELAY_MS.first * 2 ** heldBack.times, HELD_BACK_DELAY_MS.most);
   const delayMs = HELD_BACK_DELAY_MS.first + Math.floor((most - HELD_BACK_DELAY_MS.first) * chance);
-  return release(run, now, now + delayMs, { reason: outcome.reason, attempt: run.attempt - 1, heldBack });
+  if (isOutOfTime(run, attempted.retry, now + delayMs))
+    return failed(run, now, 'out-of-time', error, failedRetentionMs);
+  return release(run, now, now + delayMs, { reason, attempt: run.attempt - 1, heldBack });
+}
+
+function releaseInTime(attempted: Attempted, dueAt: number, error: RunError, changes: RunChanges): Run {
+  const { run, retry, now, failedRetentionMs } = attempted;
+  if (isOutOfTime(run, retry, dueAt)) return failed(run, now, 'out-of-time', error, failedRetentionMs);
+  return release(run, now, dueAt, { ...changes, error: cut(error) });
+}
+
+/** May no attempt start at this instant any more? What a person sent again is not bound by it. */
+export function isOutOfTime({ series }: Run, { retryUntil }: RetryPolicy, startAt: number): boolean {
+  return series === undefined && retryUntil !== undefined && startAt > retryUntil;
 }
 
 function release(run: Run, now: number, dueAt: number, changes: RunChanges): Run {
@@ -79,9 +124,44 @@ function release(run: Run, now: number, dueAt: number, changes: RunChanges): Run
   });
 }
 
-export function failed(run: Run, now: number, reason: string, error: RunError): Run {
+export function failed(run: Run, now: number, reason: string, error: RunError, failedRetentionMs: number): Run {
   const attempts = run.state === 'STARTED' ? withAttempt(run, attemptRecord(run, now, reason, error)) : run.attempts;
-  return transition(run, 'FAILED', now, { reason, error: cut(error), finishedAt: now, attempts });
+  const expiresAt = Math.max(run.expiresAt, now + failedRetentionMs);
+  return transition(run, 'FAILED', now, { reason, error: cut(error), finishedAt: now, attempts, expiresAt });
+}
+
+/** A run whose cancelling was asked for, once its attempt is over: how it ended does not matter any more. */
+export function cancelled(run: Run, now: number, error?: RunError): Run {
+  return transition(run, 'CANCELLED', now, {
+    reason: run.reason ?? 'cancelled',
+    finishedAt: now,
+    ...(error === undefined
+      ? {}
+      : { error: cut(error), attempts: withAttempt(run, attemptRecord(run, now, 'cancelled', error)) }),
+  });
+}
+
+/** The code has returned, and somebody else ends the attempt: it goes on until its lease ends, which the due index watches. */
+export function awaited(run: Run, leaseUntil: number, retentionMs: number): Run {
+  return revise(run, {
+    isAwaited: true,
+    leaseUntil,
+    indexDueAt: leaseUntil,
+    expiresAt: Math.max(run.expiresAt, leaseUntil + retentionMs),
+  });
+}
+
+/** A person sends a failed run again: attempts are counted anew, and their numbers go on. The due index leads to it. */
+export function startSeries(run: Run, now: number): Run {
+  return transition(run, 'RELEASED', now, {
+    reason: 'retried',
+    dueAt: now,
+    indexDueAt: now,
+    expiresAt: run.expiresAt + Math.max(0, now - run.dueAt),
+    series: { number: (run.series?.number ?? 1) + 1, after: run.attempt },
+    heldBack: undefined,
+    snoozes: undefined,
+  });
 }
 
 export function attemptRecord(run: Run, now: number, reason: string, error: RunError) {

@@ -5,7 +5,7 @@ export interface FieldError {
 }
 
 /** An answer names no more wrong fields than these: it must fit into a message itself. */
-const MOST_ERRORS = 50;
+export const MOST_ERRORS = 50;
 
 /** What the caller sent is wrong; nothing was changed. */
 export class InputError extends Error {

@@ -1,5 +1,5 @@
 import { guidFrom } from './guid';
-import type { RunState } from './run';
+import type { RunState } from './run-state';
 
 export const GROUP_KINDS = ['chain', 'batch'] as const;
 export type GroupKind = (typeof GROUP_KINDS)[number];
@@ -68,8 +68,10 @@ export interface GroupPart {
   jobIds?: Readonly<Record<string, string>>;
   /** where a job failed, or was sent again: the sequence of its run then, by index */
   sequences?: Readonly<Record<string, number>>;
-  /** the nominal instant of a job's run where it is not that of the group's creation, by index */
+  /** the nominal instant of a job's run where it is not that of the group's creation, by index: it was sent again after it was skipped */
   nominalAts?: Readonly<Record<string, number>>;
+  /** where progress is called: among so many parts the percents are shared out, by the number that the part's id ends with */
+  progressParts?: number;
   expiresAt: number;
 }
 

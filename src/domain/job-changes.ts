@@ -1,4 +1,4 @@
-import type { OverlapPolicy } from './job';
+import type { ConcurrencyPolicy, OverlapPolicy, Priority, RateLimitPolicy } from './job';
 import type { MisfirePolicy } from './misfire';
 import type { RetryPolicy } from './retry-policy';
 import type { DstOptions } from './schedule';
@@ -16,6 +16,11 @@ export interface JobChanges {
   jitterSeconds?: number | null;
   maxRuns?: number | null;
   timeoutSeconds?: number;
+  priority?: Priority | null;
+  concurrency?: ConcurrencyPolicy | null;
+  rateLimit?: RateLimitPolicy | null;
+  completion?: 'callback' | null;
+  heartbeatSeconds?: number | null;
   schedule?: ScheduleChanges;
 }
 

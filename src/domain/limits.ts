@@ -5,6 +5,8 @@ export const LIMITS = {
   payloadBytes: 256 * 1024,
   /** a request's or message's whole text: a payload, escaped, and the rest of the job */
   bodyBytes: 1024 * 1024,
+  /** the whole text of a request that brings many jobs; a Lambda function gets 6 MB at most, escaped */
+  manyJobsBodyBytes: 4 * 1024 * 1024,
   /** objects and arrays inside one another; what gets the payload may read it by recursion */
   jsonDepth: 500,
   nameCharacters: 256,
@@ -31,4 +33,19 @@ export const LIMITS = {
   /** a reason, or the name of a person */
   remarkCharacters: 256,
   backfillRuns: 1_000,
+  bulkJobs: 1_000,
+  chainJobs: 100,
+  batchJobs: 10_000,
+  /** of a unique lock, a concurrency or a rate limit */
+  keyCharacters: 128,
+  /** 366 days, in seconds */
+  uniqueSeconds: 31_622_400,
+  /** 366 days, in seconds */
+  heartbeatSeconds: 31_622_400,
+  concurrentRuns: 100,
+  rateRuns: 1_000,
+  rateSeconds: 86_400,
+  /** failed runs that one request sends again */
+  failedRuns: 1_000,
+  defaultFailedRuns: 100,
 } as const;

@@ -1,5 +1,5 @@
 import type { GroupKind, GroupState } from './group';
-import { RUN_STATES, type RunState } from './run';
+import { RUN_STATES, type RunState } from './run-state';
 
 /** What a chain or batch can become, as a state to subscribe to. */
 export type GroupEventState = `${Uppercase<GroupKind>}_${GroupState}`;

@@ -19,8 +19,35 @@ export const DEFAULT_RETRY: RetryPolicy = {
   jitter: 'none',
 };
 
+/** An error of this name says in its message when to come again. */
+export const RETRY_AFTER = 'RetryAfterError';
+/** An error of this name says that no further attempt can help. */
+export const NON_RETRIABLE = 'NonRetriableError';
+/** Whoever asks to come again later than in ten years has made a mistake. */
+const LONGEST_SNOOZE_MS = 315_576_000_000;
+
+const SECONDS = /^\d+(?:\.\d+)?(?=\s|$)/;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)(?=\s|$)/i;
+
 /**
- * How long to wait after this attempt (from 1), in whole ms: never negative, never NaN, never above the policy's maximum.
+ * When code wants to be called again, by the message of its RetryAfterError: it begins with seconds (`30`, `1.5 rate limited`) or
+ * with an instant, ISO 8601 with Z or an offset. Epoch ms, never before `now`; undefined where the message says neither.
+ */
+export function retryAfterAt(message: string, now: number): number | undefined {
+  const text = message.trimStart();
+  const [seconds] = SECONDS.exec(text) ?? [];
+  const [instant] = INSTANT.exec(text) ?? [];
+  const at =
+    seconds !== undefined
+      ? now + Math.ceil(Number(seconds) * 1000)
+      : instant !== undefined
+        ? Date.parse(instant.toUpperCase())
+        : NaN;
+  return at - now <= LONGEST_SNOOZE_MS ? Math.max(at, now) : undefined;
+}
+
+/**
+ * How long to wait after this attempt (from 1, within its series), in whole ms: never negative, never NaN, never above the policy's maximum.
  * `chance` is in [0, 1). Full jitter takes any part of the delay, equal jitter keeps half of it.
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, chance: number): number {

@@ -1,7 +1,7 @@
 import type { Priority } from './job';
+import type { RunState } from './run-state';
 
-export const RUN_STATES = ['SCHEDULED', 'STARTED', 'RELEASED', 'DONE', 'FAILED', 'SKIPPED', 'CANCELLED'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+export { RUN_STATES, type RunState } from './run-state';
 
 export type RunOrigin = 'scheduled' | 'manual' | 'backfill';
 
@@ -58,7 +58,7 @@ export interface Run {
   indexDueAt?: number;
   /** times that the call was held back through no fault of the job, and since when */
   heldBack?: { times: number; since: number };
-  /** times that the code itself asked to come again later, in this series */
+  /** times in a row that the code itself asked to come again later */
   snoozes?: number;
   /** absent: normal */
   priority?: Priority;
@@ -68,7 +68,10 @@ export interface Run {
   series?: { number: number; after: number };
   /** somebody asked at this instant that the attempt at work stops; only while STARTED */
   cancelRequestedAt?: number;
-  /** names this attempt to whoever ends it; only while STARTED, of a job that completes by callback */
+  /**
+   * names an attempt of a job that completes by callback to whoever ends it; stays until the next attempt where it was ended so, so
+   * that a repeat is recognised. Not for logs, views or notifications
+   */
   completionToken?: string;
   /** the code has returned, and the attempt goes on until it is completed or its lease ends */
   isAwaited?: boolean;
@@ -81,8 +84,10 @@ export interface Run {
   /** JSON text that the code returned */
   result?: string;
   error?: RunError;
-  /** the latest ones; `operations/attempts-beside.ts` keeps those before them */
+  /** the latest ones */
   attempts: readonly AttemptRecord[];
+  /** how many there were before them: `operations/attempts-beside.ts` keeps those */
+  attemptsBeside?: number;
   /** epoch ms after which the row may be removed */
   expiresAt: number;
 }
@@ -138,6 +143,11 @@ export function transition(run: Run, to: RunState, at: number, changes: RunChang
     sequence: run.sequence + 1,
     changedAt: at,
   });
+}
+
+/** Attempts begun in the current series: what a person sends again after it failed begins anew. */
+export function attemptsOfSeries({ attempt, series }: Run): number {
+  return attempt - (series?.after ?? 0);
 }
 
 export function withAttempt(run: Run, record: AttemptRecord): readonly AttemptRecord[] {

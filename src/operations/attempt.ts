@@ -1,6 +1,6 @@
 import { activationOf } from '../domain/activation';
 import { LEASE_MS } from '../domain/claim';
-import { decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
+import { awaited, decideAfterAttempt, type AttemptOutcome } from '../domain/conclude';
 import { iso } from '../domain/event';
 import type { Job, JobRow } from '../domain/job';
 import { revise, type Run } from '../domain/run';
@@ -8,6 +8,7 @@ import type { Ports } from '../ports';
 import { announce } from './announce';
 import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
 import { followUp, type FollowUpPorts } from './follow-up';
+import { keepJob } from './keep-job';
 import { putRun } from './put-run';
 
 export type RunnerPorts = FollowUpPorts & Pick<Ports, 'random' | 'invoker'>;
@@ -18,6 +19,7 @@ export const RENEWAL_MS = LEASE_MS / 3;
 export const OVER = 'over';
 /** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
 const CONCLUSION_WAITS_MS = [50, 200, 1_000, 3_000, 5_000];
+const DEFAULT_HEARTBEAT_SECONDS = 3_600;
 
 /** Calls the code and writes down what came of it. @returns false when the attempt was no longer ours to conclude */
 export async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<boolean> {
@@ -33,16 +35,35 @@ export async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promi
   over.abort(OVER);
   await renewing;
 
-  const concluded = await conclude(lease.run, outcome, job, ports);
+  const { retry } = job;
+  const { retentionMs, failedRetentionMs } = ports.settings;
+  const isAwaited = job.completion === 'callback' && outcome.kind === 'returned';
+  const written = await write(
+    lease.run,
+    isAwaited
+      ? (run, now) => awaited(run, now + heartbeatMs(job), retentionMs)
+      : (run, now, chance) => decideAfterAttempt({ run, outcome, retry, now, chance, failedRetentionMs }),
+    job,
+    ports,
+  );
   const announcement = await announced;
   if (announcement) throw announcement.error;
-  if (!concluded) return false;
-  await followUp(concluded, await withSubscribersOfNow(job, ports), ports);
-  if (concluded.state === 'RELEASED') await keepJobUntil(concluded.dueAt, job, ports);
-  if (concluded.state === 'RELEASED' && concluded.indexDueAt === undefined) {
-    await sendAgain({ activation: activationOf(concluded), deliverAt: concluded.dueAt, reason: 'retry' }, ports);
-  }
+  if (!written) return false;
+  if (isAwaited) await keepJob(written, job, ports);
+  else await goOnAfter(written, await withSubscribersOfNow(job, ports), ports);
   return true;
+}
+
+/** What follows from a state of a run, and the message of its next attempt, if there is one. Doing it twice does no harm. */
+export async function goOnAfter(run: Run, job: JobRow | undefined, ports: FollowUpPorts): Promise<void> {
+  await followUp(run, job, ports);
+  if (run.state !== 'RELEASED' || run.indexDueAt !== undefined) return;
+  await sendAgain({ activation: activationOf(run), deliverAt: run.dueAt, reason: 'retry' }, ports);
+}
+
+/** An attempt that completes by callback goes on for so long without a sign of life. */
+export function heartbeatMs({ heartbeatSeconds = DEFAULT_HEARTBEAT_SECONDS }: JobRow): number {
+  return heartbeatSeconds * 1000;
 }
 
 /** Who subscribed while the code was at work, and was told so, hears of its end. */
@@ -51,79 +72,118 @@ async function withSubscribersOfNow(job: Job, { jobs }: RunnerPorts): Promise<Jo
   return { ...job, subscribedStates: row?.lifeId === job.lifeId ? row.subscribedStates : [] };
 }
 
-/** A one-off job must not reach the end of its retention while its run still waits. */
-async function keepJobUntil(dueAt: number, { jobId, expiresAt }: Job, { jobs, settings }: RunnerPorts) {
-  if (expiresAt === undefined || dueAt + settings.retentionMs / 2 <= expiresAt) return;
-  for (;;) {
-    const [row] = await jobs.readRows([jobId]);
-    if (!row || row.state === 'DELETED' || row.expiresAt === undefined) return;
-    const longer = { ...row, revision: row.revision + 1, expiresAt: dueAt + settings.retentionMs };
-    if (await jobs.update(longer, row)) return;
-  }
-}
-
-async function call(run: Run, job: Job, { clock, code, invoker }: RunnerPorts): Promise<AttemptOutcome> {
-  const mapping = await code.read(job.codeId);
-  if (!mapping) {
-    return { kind: 'refused', reason: 'function-not-found', message: `no code is mapped to ${job.codeId}` };
-  }
-  if (clock.now() > run.leaseUntil! - RENEWAL_MS) {
+/** Never throws: what was not called must not keep its lease. */
+async function call(run: Run, job: Job, ports: RunnerPorts): Promise<AttemptOutcome> {
+  const { clock, code, invoker } = ports;
+  try {
+    const mapping = await code.read(job.codeId);
+    if (!mapping) {
+      return { kind: 'refused', reason: 'function-not-found', message: `no code is mapped to ${job.codeId}` };
+    }
+    const event = attemptEvent(run, job, await resultBefore(run, ports));
+    if (clock.now() > run.leaseUntil! - RENEWAL_MS) {
+      const message = 'too little of the lease was left to start the code';
+      return { kind: 'held-back', reason: 'runner-stalled', message };
+    }
+    return await invoker.invoke({
+      functionArn: mapping.functionArn,
+      event,
+      timeoutMs: job.timeoutSeconds * 1000,
+    });
+  } catch (error) {
     return {
       kind: 'held-back',
-      reason: 'runner-stalled',
-      message: 'too little of the lease was left to start the code',
+      reason: 'service-error',
+      message: `what the code needs was not read: ${String(error)}`,
     };
   }
-  return invoker.invoke({
-    functionArn: mapping.functionArn,
-    event: attemptEvent(run, job.payload),
-    timeoutMs: job.timeoutSeconds * 1000,
-  });
 }
 
-/** The JSON text that the code gets. The payload goes in as the text that it is: a parser would lose digits. */
-function attemptEvent(run: Run, payload: string): string {
-  const head = JSON.stringify({
+/** What the job before it in its chain returned: JSON text; undefined where there is none, or it was too large to be kept. */
+async function resultBefore({ previous }: Run, { runs }: RunnerPorts): Promise<string | undefined> {
+  return previous && (await runs.read(previous.jobId, previous.runId))?.result;
+}
+
+/** The JSON text that the code gets. Payload and result go in as the texts that they are: a parser would lose digits. */
+function attemptEvent(run: Run, { member, payload }: Job, result: string | undefined): string {
+  const { previous, completionToken } = run;
+  const head = {
     jobId: run.jobId,
     runId: run.runId,
     attempt: run.attempt,
     nominalAt: iso(run.nominalAt),
     dueAt: iso(run.dueAt),
+    ...(member === undefined ? {} : { [`${member.kind}Id`]: member.groupId }),
+    ...(completionToken === undefined ? {} : { token: completionToken }),
+  };
+  return withRaw(head, {
+    ...(previous === undefined ? {} : { previous: withRaw(previous, result === undefined ? {} : { result }) }),
+    payload,
   });
-  return `${head.slice(0, -1)},"payload":${payload}}`;
 }
 
-async function renewLease(lease: { run: Run }, over: AbortSignal, { clock, runs, journal }: RunnerPorts) {
+/** The object as JSON text, with these members after it, as the texts that they are. */
+function withRaw(head: object, members: Record<string, string>): string {
+  const raw = Object.entries(members).map(([name, text]) => `,${JSON.stringify(name)}:${text}`);
+  return `${JSON.stringify(head).slice(0, -1)}${raw.join('')}}`;
+}
+
+async function renewLease(lease: { run: Run }, over: AbortSignal, ports: RunnerPorts) {
+  const { clock, journal } = ports;
   for (;;) {
     await clock.waitUntil(clock.now() + RENEWAL_MS, over);
     if (over.aborted) return;
-    const renewed = revise(lease.run, { leaseUntil: clock.now() + LEASE_MS });
     try {
-      if (!(await runs.put(renewed, lease.run))) return;
-      lease.run = renewed;
+      if (!(await renewOnce(lease, ports))) return;
     } catch (error) {
-      journal.note('lease-not-renewed', { jobId: renewed.jobId, runId: renewed.runId, error: (error as Error).name });
+      const { jobId, runId } = lease.run;
+      journal.note('lease-not-renewed', { jobId, runId, error: (error as Error).name });
     }
   }
 }
 
+/** @returns false when the attempt is no longer ours */
+async function renewOnce(lease: { run: Run }, { clock, runs, journal }: RunnerPorts): Promise<boolean> {
+  for (;;) {
+    const { run } = lease;
+    // Never shorter than it was: whoever completes the attempt may have given a sign of life already.
+    const renewed = revise(run, { leaseUntil: Math.max(run.leaseUntil ?? 0, clock.now() + LEASE_MS) });
+    if (await runs.put(renewed, run)) {
+      lease.run = renewed;
+      return true;
+    }
+    const standing = await runs.read(run.jobId, run.runId);
+    // The same sequence means the same attempt: somebody only left a word in its row.
+    if (standing?.sequence !== run.sequence) return false;
+    if (standing.cancelRequestedAt !== undefined && run.cancelRequestedAt === undefined) {
+      journal.note('cancel-requested', { jobId: run.jobId, runId: run.runId, attempt: run.attempt });
+    }
+    lease.run = standing;
+  }
+}
+
 /**
- * Writes the conclusion of an attempt, again and again if the store fails: the work is done.
+ * Writes what an attempt comes to, again and again if the store fails: the work is done.
  * @returns undefined when another took the run over in the meantime, so that this result comes too late
  */
-async function conclude(held: Run, outcome: AttemptOutcome, job: Job, ports: RunnerPorts): Promise<Run | undefined> {
+async function write(
+  held: Run,
+  decide: (run: Run, now: number, chance: number) => Run,
+  job: Job,
+  ports: RunnerPorts,
+): Promise<Run | undefined> {
   const { clock, random, runs, journal } = ports;
   const chance = random.next();
   let seen = held;
-  for (let tries = 0; ; tries++) {
-    const next = decideAfterAttempt({ run: seen, outcome, retry: job.retry, now: clock.now(), chance });
+  for (let tries = 0; ;) {
+    const next = decide(seen, clock.now(), chance);
     try {
       if (await putRun(next, seen, ports)) {
-        journal.transition(next, job);
+        if (next.sequence !== seen.sequence) journal.transition(next, job);
         return next;
       }
       const standing = await runs.read(held.jobId, held.runId);
-      // The same sequence means the same attempt: only its lease was renewed, by a write whose answer was lost.
+      // The same sequence means the same attempt: its lease was renewed by a write whose answer was lost, or it is to be cancelled.
       if (standing?.sequence === held.sequence) {
         seen = standing;
         continue;
@@ -132,7 +192,7 @@ async function conclude(held: Run, outcome: AttemptOutcome, job: Job, ports: Run
       journal.note('late-result-dropped', { jobId: held.jobId, runId: held.runId, attempt: held.attempt });
       return undefined;
     } catch (error) {
-      const waitMs = CONCLUSION_WAITS_MS[tries];
+      const waitMs = CONCLUSION_WAITS_MS[tries++];
       if (waitMs === undefined) throw error;
       await clock.waitUntil(clock.now() + waitMs);
     }

@@ -14,6 +14,7 @@ import { announce } from './announce';
 import { removeNotifications } from './delete-notification';
 import { dispatchJobs, firstActivation, type DispatchPorts } from './dispatch';
 import { sendActivations } from './send-activations';
+import { createUnderLock } from './unique-lock';
 
 export type CreateJobPorts = DispatchPorts & Pick<Ports, 'ids' | 'notifications' | 'code'>;
 
@@ -27,7 +28,7 @@ export function jobIdOf(requestId: string, request: Pick<JobRequest, 'jobId'>): 
  * the job as it stands, even if it was deleted since.
  * @param askedAt when the caller asked, epoch ms: a request that lay in a queue is judged, and its delay counted, from then
  * @throws InputError when the function is not allowed or the schedule names nothing more
- * @throws ConflictError when the job id is taken, or the request id was used for another content
+ * @throws ConflictError when the job id or the unique key is taken, or the request id was used for another content
  */
 export async function createJob(
   requestId: string,
@@ -45,6 +46,16 @@ export async function createJob(
   // Before anything is judged: a repeat is answered, though its instant has passed since.
   if (standing && isRepeat(standing, wanted)) return standing;
   const job = newJob(wanted, request, Math.min(askedAt, now), ports);
+  return createUnderLock(job, ports, () => putOnItsWay(job, wanted, standing, now, ports));
+}
+
+async function putOnItsWay(
+  job: Job,
+  wanted: Wanted,
+  standing: JobRow | undefined,
+  now: number,
+  ports: CreateJobPorts,
+): Promise<Job> {
   await ports.code.put({ codeId: job.codeId, kind: 'job', functionArn: job.functionArn });
 
   if (standing) return replaceTombstone(job, wanted, standing, ports);

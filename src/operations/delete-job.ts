@@ -2,6 +2,8 @@ import { guidFrom } from '../domain/guid';
 import type { JobRow } from '../domain/job';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
+import { refuseMember } from './refuse-member';
+import { freeLockOfDeleted } from './unique-lock';
 
 /** How long a request to delete is remembered. */
 const REQUEST_KEPT_MS = 24 * 3_600_000;
@@ -10,7 +12,8 @@ const REQUEST_KEPT_MS = 24 * 3_600_000;
  * Leaves a tombstone: the job starts no new run from now on, and what waits is recorded as SKIPPED or CANCELLED. Its
  * notifications are removed by the notification deleter, which gets the same request. Deleting twice is deleting once: a
  * repeat of the request does not touch a job that was created since under the same id.
- * @throws NotFoundError when there never was such a job, or it is past its retention
+ * @throws NotFoundError when there never was such a job, or it is past its retention; ConflictError when it belongs to a
+ *   chain or batch
  */
 export async function deleteJob(
   requestId: string,
@@ -24,6 +27,7 @@ export async function deleteJob(
   const tombstone = await changeJob(
     jobId,
     async (row, now) => {
+      if (row.state !== 'DELETED') refuseMember(row, 'deleted');
       if (lifeToDelete === undefined) {
         // Remembered before the tombstone is written: whoever comes with the same request means the same life.
         await control.put({ name, value: row.lifeId, expiresAt: clock.now() + REQUEST_KEPT_MS });
@@ -36,7 +40,9 @@ export async function deleteJob(
     ports,
   );
   if (isDeletedNow) journal.note('job-deleted', { jobId });
-  if (tombstone.lifeId === lifeToDelete) await forgetNotifications(requestId, tombstone, ports.commands);
+  if (tombstone.lifeId !== lifeToDelete) return;
+  await freeLockOfDeleted(tombstone, ports);
+  await forgetNotifications(requestId, tombstone, ports.commands);
 }
 
 /** The notification deleter gets the request too. `lifeId` keeps it from those of a new job of the same id. */

@@ -1,21 +1,27 @@
 import { noSuchJob } from '../domain/errors';
-import type { Notification } from '../domain/notification';
+import { OF_ALL, type Notification } from '../domain/notification';
 import type { Ports } from '../ports';
+import { changeStatesOfAll } from './subscriptions';
 
-type DeletePorts = Pick<Ports, 'jobs' | 'notifications'>;
+type DeletePorts = Pick<Ports, 'jobs' | 'notifications' | 'control'>;
 
 /**
- * Removes one notification of a job; one that is not there is removed already.
+ * Removes one notification of a job, or of all jobs (`*`); one that is not there is removed already.
  * @throws NotFoundError when there is no such job
  */
 export async function deleteNotification(jobId: string, notifyId: string, ports: DeletePorts): Promise<void> {
-  const [row] = await ports.jobs.readRows([jobId]);
-  if (!row || row.generations.length === 0) {
-    throw noSuchJob(jobId);
-  }
+  const lifeId = await lifeOf(jobId, ports);
   const all = await ports.notifications.of(jobId);
   const gone = all.filter((notification) => notification.notifyId === notifyId);
-  await remove(jobId, row.lifeId, gone, ports);
+  await remove(jobId, lifeId, gone, ports);
+}
+
+/** Also of a deleted job. @throws NotFoundError when there never was such a job */
+export async function lifeOf(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<string> {
+  if (jobId === OF_ALL.jobId) return OF_ALL.lifeId;
+  const [row] = await jobs.readRows([jobId]);
+  if (!row || row.generations.length === 0) throw noSuchJob(jobId);
+  return row.lifeId;
 }
 
 /** The notifications of one life of a job. */
@@ -41,7 +47,16 @@ export async function removeNotifications(
 async function remove(jobId: string, lifeId: string, gone: readonly Notification[], ports: DeletePorts) {
   await Promise.all(gone.map((notification) => ports.notifications.remove(notification)));
   // Also where nothing was left to remove: the process that did may have died before it came here.
-  await unsubscribe(jobId, lifeId, ports);
+  if (jobId === OF_ALL.jobId) await unsubscribeFromAll(ports);
+  else await unsubscribe(jobId, lifeId, ports);
+}
+
+/** As `unsubscribe`, for the set of all jobs. */
+async function unsubscribeFromAll(ports: DeletePorts) {
+  await changeStatesOfAll(async (states) => {
+    const wanted = new Set((await ports.notifications.of(OF_ALL.jobId)).map(({ state }) => state));
+    return states.filter((state) => wanted.has(state));
+  }, ports);
 }
 
 /**

@@ -1,8 +1,7 @@
-import { noSuchJob } from '../domain/errors';
 import { digestOf } from '../domain/guid';
 import type { NotificationState } from '../domain/notification';
 import type { Ports } from '../ports';
-import { notificationsOf, removeNotifications } from './delete-notification';
+import { lifeOf, notificationsOf, removeNotifications } from './delete-notification';
 
 /** How long the answer to a request is remembered. */
 const REQUEST_KEPT_MS = 24 * 3600_000;
@@ -13,7 +12,7 @@ export interface RemovedNotification {
 }
 
 /**
- * Removes every notification of a job, or, given `lifeId`, of that life of it. What is to go is written down first, so
+ * Removes every notification of a job, or of all jobs (`*`), or, given `lifeId`, of that life of it. What is to go is written down first, so
  * that a repeat of the request removes nothing more and gets the same answer.
  * @throws NotFoundError when there is no such job
  */
@@ -47,12 +46,4 @@ async function writeDown(
 async function recorded(name: string, { control }: Pick<Ports, 'control'>): Promise<RemovedNotification[] | undefined> {
   const entry = await control.read(name);
   return entry && (JSON.parse(entry.value) as RemovedNotification[]);
-}
-
-async function lifeOf(jobId: string, { jobs }: Pick<Ports, 'jobs'>): Promise<string> {
-  const [row] = await jobs.readRows([jobId]);
-  if (!row || row.generations.length === 0) {
-    throw noSuchJob(jobId);
-  }
-  return row.lifeId;
 }

@@ -74,7 +74,7 @@ async function recordAndAdvance(job: JobRow, decision: DispatchDecision, now: nu
   for (const run of scheduled) ports.journal.transition(run, job);
   await announce(scheduled, job, ports);
   for (const skip of decision.skip) await recordSkip(job, skip, now, ports);
-  await ports.jobs.update(advanced(job, decision, now, ports.settings.retentionMs), job);
+  await ports.jobs.update(advanced(job, decision, now, ports.settings), job);
 }
 
 async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchPorts) {
@@ -90,7 +90,7 @@ async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchP
   if (standing) await announce([standing], job, ports);
 }
 
-function advanced(job: JobRow, decision: DispatchDecision, now: number, retentionMs: number): JobRow {
+function advanced(job: JobRow, decision: DispatchDecision, now: number, settings: Ports['settings']): JobRow {
   const { dueAt: _, ...rest } = job;
   const revision = job.revision + 1;
   const last = decision.dispatch.at(-1);
@@ -104,6 +104,7 @@ function advanced(job: JobRow, decision: DispatchDecision, now: number, retentio
   };
   if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
   if (job.schedule.kind === 'once') return { ...row, revision };
-  // Its last runs may wait for a retry: they need the row until then.
-  return { ...row, revision, state: 'COMPLETED', expiresAt: now + retentionMs + longestBackoffMs(job.retry) };
+  // Its last runs may wait for a retry, and those that failed may be sent again: they need the row until then.
+  const keptMs = Math.max(settings.retentionMs, settings.failedRetentionMs) + longestBackoffMs(job.retry);
+  return { ...row, revision, state: 'COMPLETED', expiresAt: now + keptMs };
 }

@@ -5,12 +5,14 @@ import type { JobChanges, ScheduleChanges } from '../domain/job-changes';
 import type { ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
+import { heartbeatApart } from '../messages/job-fields';
 import { fieldsApart, readExpression, type ScheduleField } from '../messages/schedule-fields';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { refuseForbidden, scheduleFrom } from './create-job';
 import { dispatchJobs } from './dispatch';
 import { hasBegunOnce, refuseDeleted } from './pause-job';
+import { refuseMember } from './refuse-member';
 
 /** Messages of generations before these are no longer known. */
 const GENERATIONS_KEPT = 10;
@@ -41,9 +43,11 @@ export async function editJob(
     jobId,
     async (row, now) => {
       refuseDeleted(row);
+      refuseMember(row, 'edited');
       refuseStale(row, ifMatch);
       await refuseBegunOneOff(row, ports);
       const kept = withFields(withoutDispatchedAhead(row, now - 1), changes);
+      refuseApart(kept);
       const schedule = scheduleAfter(kept, changes.schedule ?? {}, now);
       const generations = [...row.generations, { id: ids.guid(), startedAt: now }].slice(-GENERATIONS_KEPT);
       return scheduled({ ...kept, generations, schedule }, now, settings.retentionMs);
@@ -85,6 +89,11 @@ function withFields(row: JobRow, changes: JobChanges): JobRow {
   // A maximum that is set again later counts from then.
   const { runsDispatched: _runs, dispatchedUntil: _until, ...uncounted } = changed;
   return uncounted;
+}
+
+function refuseApart(row: JobRow) {
+  const errors = heartbeatApart(row, 'take it away with null');
+  if (errors.length > 0) throw new InputError(errors);
 }
 
 function withoutUndefined<Fields extends object>(fields: Fields): Partial<Fields> {

@@ -3,6 +3,7 @@ import { isFinal, type Run } from '../domain/run';
 import type { Ports } from '../ports';
 import { announce } from './announce';
 import { releaseHolds } from './holds';
+import { keepJob } from './keep-job';
 import { callNext } from './overlap';
 import { settleMember } from './settle-member';
 
@@ -26,7 +27,8 @@ export type FollowUpPorts = Pick<
 export async function followUp(run: Run, job: JobRow | undefined, ports: FollowUpPorts): Promise<void> {
   await announce([run], job, ports);
   if (!job) return;
+  await keepJob(run, job, ports);
   await releaseHolds(run, job, ports);
-  if (run.attempt > 0 && isFinal(run.state)) await callNext(job, ports);
+  if (isFinal(run.state) && (run.attempt > 0 || run.state === 'CANCELLED')) await callNext(job, ports);
   if (job.member) await settleMember(run, job, ports);
 }

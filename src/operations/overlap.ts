@@ -5,6 +5,7 @@ import { transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
 import { runIdOf } from '../domain/activation';
 import type { ControlEntry, Ports } from '../ports';
+import { releaseHolds } from './holds';
 import { announce, type AnnouncePorts } from './announce';
 import { sendActivations, type ActivationPorts } from './send-activations';
 
@@ -67,6 +68,7 @@ export async function takePlace(
         if (!(await ports.runs.put(cancelled, decision.holder))) continue;
         ports.journal.transition(cancelled, job);
         await announce([cancelled], job, ports);
+        await releaseHolds(cancelled, job, ports);
         continue;
       }
     }

@@ -7,6 +7,7 @@ import { isFinal } from '../domain/run';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { dispatchJobs } from './dispatch';
+import { refuseMember } from './refuse-member';
 
 /**
  * From the answer on no scheduled run begins; runs that have begun go on. Pausing a paused job changes its reason and person.
@@ -21,6 +22,7 @@ export async function pauseJob(
     jobId,
     async (row, now) => {
       refuseDeleted(row);
+      refuseMember(row, 'paused');
       const pause = {
         at: row.pause?.at ?? now,
         ...(reason === undefined ? {} : { reason }),
@@ -46,6 +48,7 @@ export async function resumeJob(jobId: string, ports: ChangePorts): Promise<JobR
     jobId,
     async (row, now) => {
       refuseDeleted(row);
+      refuseMember(row, 'resumed');
       if (row.state !== 'PAUSED') return undefined;
       const { pause: _, ...rest } = row;
       const dueAt = await dueAtAfterPause(row, now, ports);

@@ -1,11 +1,15 @@
+import { fitAttempts } from '../domain/attempts';
 import type { Run } from '../domain/run';
 import type { Ports } from '../ports';
+import { keepBeside } from './attempts-beside';
 
-/** Writes a run as `RunStore.put` does, and keeps beside it the attempts that its row has no place for. */
+/** Writes a run as `RunStore.put` does, and before that, beside it, the attempts that its row has no place for. */
 export async function putRun(
   run: Run,
   seen: Run | undefined,
-  { runs }: Pick<Ports, 'runs' | 'control'>,
+  ports: Pick<Ports, 'runs' | 'control' | 'settings'>,
 ): Promise<boolean> {
-  return runs.put(run, seen);
+  const { run: fitting, pages } = fitAttempts(run);
+  await keepBeside(fitting, pages, ports);
+  return ports.runs.put(fitting, seen);
 }

@@ -1,10 +1,12 @@
 import { scheduledRunIdOf } from '../domain/activation';
 import { NotFoundError, noSuchJob } from '../domain/errors';
+import type { GroupPart } from '../domain/group';
 import type { Job, JobRow, JobState } from '../domain/job';
-import type { Notification } from '../domain/notification';
+import { OF_ALL, type Notification } from '../domain/notification';
 import { nextRunAt, occurrence } from '../domain/occurrences';
 import { isFinal, type Run } from '../domain/run';
 import type { Page, PageQuery, Ports } from '../ports';
+import { withAllAttempts } from './attempts-beside';
 import { notificationsOf } from './delete-notification';
 
 /** A job as it stands now. */
@@ -15,7 +17,7 @@ export interface JobStanding<Row extends JobRow = Job> {
   nextRunAt?: number;
 }
 
-type ReadPorts = Pick<Ports, 'clock' | 'jobs' | 'runs'>;
+type ReadPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'groups'>;
 
 /** @throws NotFoundError when there is no such job, or it was deleted */
 export async function readJob(jobId: string, ports: ReadPorts): Promise<JobStanding> {
@@ -46,30 +48,64 @@ export async function listRuns(
   return ports.runs.list(query);
 }
 
-/** @throws NotFoundError when there is no such job or no row of such a run, or the job was deleted */
-export async function readRun(jobId: string, runId: string, ports: Pick<Ports, 'jobs' | 'runs'>): Promise<Run> {
+/**
+ * With the records of all its attempts.
+ * @throws NotFoundError when there is no such job or no row of such a run, or the job was deleted
+ */
+export async function readRun(
+  jobId: string,
+  runId: string,
+  ports: Pick<Ports, 'jobs' | 'runs' | 'control'>,
+): Promise<Run> {
   const [run] = await Promise.all([ports.runs.read(jobId, runId), livingRow(jobId, ports)]);
   if (!run) throw new NotFoundError('runId', `job ${jobId} has no run ${JSON.stringify(runId)}, or it has not begun`);
-  return run;
+  return withAllAttempts(run, ports);
 }
 
-/** @throws NotFoundError when there is no such job, or it was deleted */
+/** Of a job, or of all jobs (`*`). @throws NotFoundError when there is no such job, or it was deleted */
 export async function listNotifications(
   jobId: string,
   ports: Pick<Ports, 'jobs' | 'notifications'>,
 ): Promise<Notification[]> {
-  const { lifeId } = await livingRow(jobId, ports);
+  const { lifeId } = jobId === OF_ALL.jobId ? OF_ALL : await livingRow(jobId, ports);
   return notificationsOf(jobId, lifeId, ports);
 }
 
-/** A job with its state, for which the run of a one-off is looked at. */
+/** A job with its state, for which the run of a one-off is looked at, and of what belongs to a chain or batch its place there. */
 export async function standingOf<Row extends JobRow>(
   job: Row,
-  { clock, runs }: Pick<Ports, 'clock' | 'runs'>,
+  { clock, runs, groups }: Omit<ReadPorts, 'jobs'>,
 ): Promise<JobStanding<Row>> {
-  const { jobId, schedule } = job;
+  const { jobId, schedule, member } = job;
+  if (member) {
+    // Its run may stand for another instant than its schedule: it is the only one, or the latest of those that took its place.
+    const [part, latest] = await Promise.all([
+      groups.readPart(member.groupId, member.partId),
+      runs.list({ jobId, limit: 1 }),
+    ]);
+    return decideMemberStanding(job, part, latest.items[0]);
+  }
   const run = schedule.kind === 'once' ? await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at)) : undefined;
   return decideStanding(job, run, clock.now());
+}
+
+/**
+ * A job of a chain or batch is over when its part says so, or its run, unless another one is to take the place of that: what was
+ * skipped has its turn again when what failed before it was sent again. When it runs is known once that has been decided.
+ */
+export function decideMemberStanding<Row extends JobRow>(
+  job: Row,
+  part: GroupPart | undefined,
+  run: Run | undefined,
+): JobStanding<Row> {
+  const { state, member } = job;
+  if (state === 'DELETED') return { job, state };
+  if (run?.state === 'STARTED') return { job, state };
+  if (run?.state === 'RELEASED') return { job, state, nextRunAt: run.dueAt };
+  const { index } = member!;
+  const isReplaced = run !== undefined && run.nominalAt < (part?.nominalAts?.[index] ?? -Infinity);
+  const isOver = (run !== undefined && !isReplaced) || (part !== undefined && part.states[index] !== 'P');
+  return { job, state: isOver ? 'COMPLETED' : state };
 }
 
 /** The state of a one-off job is not written: it follows from its run, absent as long as that has not begun. */

@@ -1,15 +1,17 @@
 import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
+import { failed } from '../domain/conclude';
 import { UnreadableMessageError } from '../domain/errors';
-import { currentGeneration, type Job } from '../domain/job';
+import type { Job } from '../domain/job';
 import { transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
 import type { Queue, ReceivedMessage } from '../ports';
 import { announce } from './announce';
 import { advancePart, parsePartWork } from './advance-part';
-import { attempt, OVER, RENEWAL_MS, sendAgain, type RunnerPorts } from './attempt';
+import { attempt, goOnAfter, OVER, RENEWAL_MS, sendAgain, type RunnerPorts } from './attempt';
+import { asOfNow, definitionOf } from './definition';
 import { followUp } from './follow-up';
-import { takeHolds } from './holds';
+import { releaseHolds, takeHolds } from './holds';
 import { putRun } from './put-run';
 import { endForGroup } from './settle-member';
 import { takePlace } from './overlap';
@@ -89,8 +91,9 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
   if (arrival.action === 'wait') await clock.waitUntil(arrival.untilAt);
 
   const runId = runIdOf(activation);
-  // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost.
-  let isRead = activation.sequence > 1;
+  // A first attempt has no row, most likely: the condition of the claim finds out at no extra cost. What has waited for a limit may
+  // have begun by another message since, and must take nothing of that limit then.
+  let isRead = activation.sequence > 1 || activation.waits !== undefined;
   let run = isRead ? await ports.runs.read(activation.jobId, runId) : undefined;
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
@@ -102,7 +105,8 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
       definition,
       run,
       now: clock.now(),
-      retentionMs: ports.settings.retentionMs,
+      chance: ports.random.next(),
+      ...ports.settings,
     });
     const waitMs = decision.reason === 'no-row-yet' ? ROW_WAITS_MS[looks++] : undefined;
     if (waitMs !== undefined) {
@@ -146,9 +150,10 @@ async function carryOut(
       await followUp(decision.run, job, ports);
       return true;
     case 'record':
+      if (decision.seen && isNews(decision.seen, activation)) await announce([decision.seen], job, ports);
       if (!(await putRun(decision.run, decision.seen, ports))) return false;
       ports.journal.transition(decision.run, job);
-      await followUp(decision.run, job, ports);
+      await goOnAfter(decision.run, job, ports);
       return true;
     case 'claim':
       if (decision.seen && isNews(decision.seen, activation)) await announce([decision.seen], job, ports);
@@ -181,16 +186,28 @@ async function beginOrHold(
     }
     case 'fail':
       return endUnbegun(seen, activation, 'FAILED', hold.reason, job, ports);
-    case 'begin':
-      if (!(await putRun(run, seen, ports))) return false;
-      ports.journal.transition(run, job);
-      return attempt(run, job, ports);
+    case 'begin': {
+      const begun = job.completion === 'callback' ? { ...run, completionToken: ports.ids.guid() } : run;
+      if (!(await putRun(begun, seen, ports))) return false;
+      ports.journal.transition(begun, job);
+      await releaseAtStart(begun, job, ports);
+      return attempt(begun, job, ports);
+    }
+  }
+}
+
+/** What a run holds until it starts. A failure must not lose the attempt that is claimed: at the run's end it is given back again. */
+async function releaseAtStart(run: Run, job: Job, ports: RunnerPorts) {
+  try {
+    await releaseHolds(run, job, ports);
+  } catch (error) {
+    ports.journal.note('hold-not-released', { jobId: run.jobId, runId: run.runId, error: (error as Error).name });
   }
 }
 
 /** The overlap policy is for what the schedule starts: a person who triggers a run wants it now. */
 function needsPlace(run: Run, job: Job): boolean {
-  return (job.overlap ?? 'allow') !== 'allow' && run.origin === 'scheduled' && run.attempt === 1;
+  return (job.overlap ?? 'allow') !== 'allow' && run.origin === 'scheduled' && run.attempt === 1 && !run.series;
 }
 
 /** Ends a run that was not to begin its attempt. @returns false when it changed meanwhile */
@@ -204,32 +221,14 @@ async function endUnbegun(
 ): Promise<boolean> {
   const now = ports.clock.now();
   const run = seen ?? scheduledRun(activation, ports.settings.retentionMs);
-  const ended = transition(run, state, now, { reason, finishedAt: now });
+  const ended =
+    state === 'FAILED'
+      ? failed(run, now, reason, run.error ?? { type: 'NotBegun', message: reason }, ports.settings.failedRetentionMs)
+      : transition(run, state, now, { reason, finishedAt: now });
   if (!(await putRun(ended, seen, ports))) return false;
   ports.journal.transition(ended, job);
   await followUp(ended, job, ports);
   return true;
-}
-
-/**
- * An edit does not touch what began before it: the definition of the message's own generation, kept when it was replaced.
- * The row forgets old generations; a message with a run may belong to one of those.
- */
-async function definitionOf(
-  { jobId, generation, sequence }: Activation,
-  job: Job | undefined,
-  { jobs }: RunnerPorts,
-): Promise<Job | undefined> {
-  if (!job || currentGeneration(job)?.id === generation) return undefined;
-  if (sequence === 1 && !job.generations.some(({ id }) => id === generation)) return undefined;
-  return jobs.readDefinition(jobId, generation);
-}
-
-/** The definition that a run goes by, in the state and with the subscribers of now. */
-function asOfNow(definition: Job | undefined, job: Job | undefined): Job | undefined {
-  if (!definition || !job || definition.lifeId !== job.lifeId) return job;
-  const { state, generations, subscribedStates, revision } = job;
-  return { ...definition, state, generations, subscribedStates, revision };
 }
 
 /**

@@ -2,10 +2,14 @@ import { activationOf, runIdOf, scheduledRun, type Activation } from '../domain/
 import { afterLease, holdsLease } from '../domain/claim';
 import { failed } from '../domain/conclude';
 import { decideLoopStart, decideNextTick, HORIZON_MS, TICK_MARGIN_MS } from '../domain/loop';
+import type { JobRow } from '../domain/job';
 import { isFinal, revise, type Run } from '../domain/run';
 import type { Page, Ports } from '../ports';
 import { parseActivation } from '../messages/activation';
+import { parsePartWork } from '../messages/part-work';
 import { announce } from './announce';
+import { keepJob } from './keep-job';
+import { putRun } from './put-run';
 import { dispatchJobs, type DispatchPorts } from './dispatch';
 import { sendActivations } from './send-activations';
 
@@ -26,6 +30,9 @@ const PAGE_ITEMS = 500;
 const ROWS_AT_ONCE = 100;
 /** An activation that came back from the dead-letter queue so often is given up. */
 const MOST_RETURNS = 3;
+/** So often one comes back that only asks to repeat what follows from a run that is over. What it did not reach, others find: a lock's
+ * end, a look at who is at work, the daily sweep. */
+const MOST_RETURNS_AFTER_END = 10;
 /** Messages taken from the dead-letter queue in one tick, so that a flood does not hold up what is due. */
 const MOST_REDRIVEN = 1_000;
 
@@ -98,14 +105,21 @@ async function dispatchFound(found: readonly Found[], untilAt: number, ports: Ti
   return nextDueAts.length === 0 ? undefined : nextDueAts.reduce((a, b) => Math.min(a, b));
 }
 
-/** Runs that wait longer than a queue can delay: send first, then take them out of the index. */
+/**
+ * Runs that wait longer than a queue can delay, and attempts whose completion is awaited until their lease ends: send first,
+ * then take them out of the index. Nothing is lost by that: the message is in the queue, whoever claims by it finds the run as it
+ * is, and a sign of life in between loses its condition, is written anew and brings the run back into the index.
+ */
 async function dispatchRuns(found: readonly Found[], untilAt: number, ports: TickPorts) {
   const rows = await Promise.all(found.map(({ jobId, runId }) => ports.runs.read(jobId, runId!)));
   const due = rows.filter(
-    (run): run is Run => run?.state === 'RELEASED' && run.indexDueAt !== undefined && run.indexDueAt <= untilAt,
+    (run): run is Run => run !== undefined && run.indexDueAt !== undefined && run.indexDueAt <= untilAt,
   );
   await sendActivations(
-    due.map((run) => ({ activation: activationOf(run), deliverAt: run.dueAt })),
+    due.map((run) => ({
+      activation: activationOf(run),
+      deliverAt: run.state === 'STARTED' ? afterLease(run) : run.dueAt,
+    })),
     ports,
   );
   await Promise.all(due.map((run) => ports.runs.put(revise(run, { indexDueAt: undefined }), run)));
@@ -143,6 +157,8 @@ async function redriveDeadActivations(ports: TickPorts) {
     const parsed = messages.map((message) => ({ message, activation: parseActivation(message.body) }));
     // What cannot be parsed stays: it is hidden for a while and lies there for a person to look at.
     const known = parsed.filter(({ activation }) => activation !== undefined);
+    const parts = messages.filter(({ body }) => parsePartWork(body) !== undefined);
+    await ports.activations.send(parts.map(({ body }) => ({ body })));
     const again = known.filter(({ activation }) => (activation!.returns ?? 0) < MOST_RETURNS);
     await sendActivations(
       again.map(({ activation }) => ({
@@ -154,8 +170,10 @@ async function redriveDeadActivations(ports: TickPorts) {
     const hopeless = known.filter((one) => !again.includes(one));
     const given = await Promise.allSettled(hopeless.map(({ activation }) => giveUp(activation!, ports)));
     const done = [...again, ...hopeless.filter((_, index) => given[index]!.status === 'fulfilled')];
-    await ports.deadActivations.remove(done.map(({ message }) => message.receipt));
-    if (known.length > 0) ports.journal.note('dead-letters-sent-again', { count: known.length });
+    const receipts = [...done.map(({ message }) => message.receipt), ...parts.map(({ receipt }) => receipt)];
+    await ports.deadActivations.remove(receipts);
+    const count = known.length + parts.length;
+    if (count > 0) ports.journal.note('dead-letters-sent-again', { count });
   }
 }
 
@@ -166,17 +184,33 @@ async function giveUp(activation: Activation, ports: TickPorts) {
     const seen = await ports.runs.read(jobId, runIdOf(activation));
     // A run of another life of the same job has messages of its own.
     if (seen && seen.generation !== activation.generation) return;
-    if (seen && isFinal(seen.state)) return announce([seen], job, ports);
+    if (seen && isFinal(seen.state)) return afterGivenUp(seen, job, activation, ports);
     const now = ports.clock.now();
     if (seen && holdsLease(seen, now)) {
       return sendActivations([{ activation, deliverAt: afterLease(seen) }], ports);
     }
     const error = { type: 'Undeliverable', message: `no runner took this run in ${MOST_RETURNS + 1} rounds` };
-    const over = failed(seen ?? scheduledRun(activation, ports.settings.retentionMs), now, 'undeliverable', error);
-    if (!(await ports.runs.put(over, seen))) continue;
+    const { retentionMs, failedRetentionMs } = ports.settings;
+    const standing = seen ?? scheduledRun(activation, retentionMs);
+    const over = failed(standing, now, 'undeliverable', error, failedRetentionMs);
+    if (!(await putRun(over, seen, ports))) continue;
     ports.journal.transition(over, job);
-    return announce([over], job, ports);
+    return afterGivenUp(over, job, activation, ports);
   }
+}
+
+/**
+ * What follows from the end of a run that no runner took. A runner does what concerns others: asked once more, it finds the run
+ * over and does no more than that.
+ */
+async function afterGivenUp(run: Run, job: JobRow | undefined, { returns = 0 }: Activation, ports: TickPorts) {
+  await announce([run], job, ports);
+  if (!job) return;
+  await keepJob(run, job, ports);
+  const concernsOthers = job.member ?? job.unique ?? job.concurrency;
+  if (!concernsOthers || returns >= MOST_RETURNS_AFTER_END) return;
+  const activation = { ...activationOf(run), returns: returns + 1 };
+  await sendActivations([{ activation, deliverAt: ports.clock.now() }], ports);
 }
 
 function* chunks<Item>(items: readonly Item[], size: number): Generator<Item[]> {

@@ -8,6 +8,7 @@ import { announce } from './announce';
 import { firstActivation, type DispatchPorts } from './dispatch';
 import { sendActivations } from './send-activations';
 import { livingRow } from './read-job';
+import { refuseMember } from './refuse-member';
 
 type TriggerPorts = Omit<DispatchPorts, 'runs'>;
 
@@ -16,10 +17,11 @@ const REQUEST_KEPT_MS = 24 * 3_600_000;
 
 /**
  * Runs the job now, once, beside its schedule, also while it is paused. A repeat of the same request is the same run.
- * @throws NotFoundError when there is no such job
+ * @throws NotFoundError when there is no such job; ConflictError when it belongs to a chain or batch
  */
 export async function triggerJob(requestId: string, jobId: string, ports: TriggerPorts): Promise<{ runId: string }> {
   const job = await livingRow(jobId, ports);
+  refuseMember(job, 'triggered');
   const nominalAt = await instantFor(guidFrom('trigger', jobId, job.lifeId, requestId), job, ports);
   const [runId] = await send(job, [nominalAt], 'manual', ports);
   return { runId: runId! };
@@ -40,7 +42,7 @@ async function instantFor(request: string, { lifeId }: JobRow, { clock, control 
 /**
  * Runs what the schedule named in [fromAt, toAt], all of it in the past, each occurrence as a run of its own beside the
  * scheduled one. Asking again for the same range starts nothing twice. Epoch ms.
- * @throws NotFoundError; InputError when the range is not one; ConflictError when the job has no schedule
+ * @throws NotFoundError; InputError when the range is not one; ConflictError when the job has no schedule of its own
  */
 export async function backfillJob(
   jobId: string,
@@ -48,6 +50,7 @@ export async function backfillJob(
   ports: TriggerPorts,
 ): Promise<{ runIds: string[] }> {
   const job = await livingRow(jobId, ports);
+  refuseMember(job, 'filled in');
   if (job.schedule.kind === 'once') {
     throw new ConflictError('jobId', `job ${jobId} runs once and has nothing to fill in; trigger it instead`);
   }

@@ -1,8 +1,21 @@
 import { activationOf, scheduledRun } from '../../src/domain/activation';
 import { decideArrival, decideClaim, LEASE_MS } from '../../src/domain/claim';
+import { startSeries } from '../../src/domain/conclude';
 import type { JobRow } from '../../src/domain/job';
+import { DEFAULT_RETRY } from '../../src/domain/retry-policy';
 import { transition, type Run } from '../../src/domain/run';
-import { aJob, anActivation, aStartedRun, every, HOUR, MINUTE, NOON, RETENTION_MS, SECOND } from '../support/builders';
+import {
+  aJob,
+  anActivation,
+  aStartedRun,
+  DAY,
+  every,
+  HOUR,
+  MINUTE,
+  NOON,
+  RETENTION_MS,
+  SECOND,
+} from '../support/builders';
 
 const decide = (input: {
   job?: Partial<JobRow> | null;
@@ -15,7 +28,9 @@ const decide = (input: {
     job: input.job === null ? undefined : aJob(input.job),
     run: input.run,
     now: input.now ?? NOON,
+    chance: 0.5,
     retentionMs: RETENTION_MS,
+    failedRetentionMs: 2 * RETENTION_MS,
   });
 const released = (changes: Partial<Run> = {}): Run =>
   transition(aStartedRun(), 'RELEASED', NOON + SECOND, { dueAt: NOON + 10 * SECOND, ...changes });
@@ -84,6 +99,73 @@ describe('who may start an attempt', () => {
     const run = aStartedRun({ attempt: 3 });
     const decision = decide({ run, now: NOON + HOUR });
     expect(decision).toMatchObject({ action: 'record', run: { state: 'FAILED', reason: 'attempt-lost' } });
+  });
+
+  test('an attempt that nobody completed in time has failed, and waits by the policy for the next', () => {
+    const run = aStartedRun({ isAwaited: true, indexDueAt: NOON + MINUTE, completionToken: 'secret' });
+    const now = NOON + MINUTE + 6 * SECOND;
+    const decision = decide({ run, now }) as { action: string; run: Run };
+    expect(decision).toMatchObject({ action: 'record', reason: 'heartbeat-missed', seen: run });
+    expect(decision.run).toMatchObject({
+      state: 'RELEASED',
+      reason: 'heartbeat-missed',
+      dueAt: now + 10 * SECOND,
+      error: { type: 'HeartbeatMissed' },
+      attempts: [{ attempt: 1, reason: 'heartbeat-missed' }],
+    });
+    expect(decision.run).not.toHaveProperty('completionToken');
+    expect(decide({ run: { ...run, attempt: 3 }, now })).toMatchObject({
+      run: { state: 'FAILED', reason: 'heartbeat-missed' },
+    });
+  });
+
+  test('an attempt whose completion is awaited is left to the due index while its lease lasts', () => {
+    const run = aStartedRun({ isAwaited: true, indexDueAt: NOON + MINUTE });
+    expect(decide({ run, now: NOON + 30 * SECOND })).toMatchObject({ action: 'repeat', reason: 'awaited' });
+    const { indexDueAt: _, ...taken } = run;
+    expect(decide({ run: taken, now: NOON + 30 * SECOND })).toMatchObject({ action: 'send-again' });
+  });
+
+  test('a lost attempt that was to be cancelled is not followed by another', () => {
+    const run = aStartedRun({ cancelRequestedAt: NOON + SECOND, reason: 'cancelled: enough' });
+    expect(decide({ run })).toMatchObject({ action: 'send-again' });
+    expect(decide({ run, now: NOON + HOUR })).toMatchObject({
+      action: 'record',
+      seen: run,
+      run: { state: 'CANCELLED', reason: 'cancelled: enough', error: { type: 'AttemptLost' } },
+    });
+  });
+
+  test('no attempt after the first starts later than retryUntil', () => {
+    const job = { retry: { ...DEFAULT_RETRY, retryUntil: NOON + 20 * SECOND } };
+    expect(decide({ job, now: NOON + HOUR })).toMatchObject({ action: 'claim' });
+    expect(decide({ job, run: released(), now: NOON + 20 * SECOND })).toMatchObject({ action: 'claim' });
+    expect(decide({ job, run: released(), now: NOON + 20 * SECOND + 1 })).toMatchObject({
+      action: 'record',
+      run: { state: 'FAILED', reason: 'out-of-time', expiresAt: NOON + 20 * SECOND + 1 + 2 * RETENTION_MS },
+    });
+    expect(decide({ job, run: aStartedRun(), now: NOON + HOUR })).toMatchObject({
+      run: { state: 'FAILED', reason: 'out-of-time', error: { type: 'AttemptLost' }, attempts: [{ attempt: 1 }] },
+    });
+  });
+
+  test('what a person sent again starts though it is late, out of time or without attempts, and is no misfire', () => {
+    const job = { schedule: recurring, retry: { ...DEFAULT_RETRY, maxAttempts: 1, retryUntil: NOON } };
+    for (const attempt of [0, 1]) {
+      const over = transition(aStartedRun({ attempt }), 'FAILED', NOON + SECOND);
+      const run = startSeries(over, NOON + DAY);
+      expect(decide({ job, run, now: NOON + DAY })).toMatchObject({ action: 'claim', run: { attempt: attempt + 1 } });
+      expect(decide({ job: { ...job, state: 'PAUSED' }, run, now: NOON + DAY })).toMatchObject({ action: 'claim' });
+      expect(decide({ job: { ...job, state: 'DELETED' }, run, now: NOON + DAY })).toMatchObject({
+        run: { state: 'CANCELLED' },
+      });
+    }
+  });
+
+  test('attempts that are lost are counted within the series', () => {
+    const started = aStartedRun({ attempt: 5, series: { number: 2, after: 3 } });
+    expect(decide({ run: started, now: NOON + HOUR })).toMatchObject({ action: 'claim', run: { attempt: 6 } });
+    expect(decide({ run: { ...started, attempt: 6 }, now: NOON + HOUR })).toMatchObject({ run: { state: 'FAILED' } });
   });
 
   test('a waiting run starts at its due instant, not before', () => {

@@ -1,4 +1,11 @@
-import { IllegalTransitionError, mayBecome, revise, RUN_STATES, transition, withAttempt } from '../../src/domain/run';
+import {
+  attemptsOfSeries,
+  IllegalTransitionError,
+  mayBecome,
+  revise,
+  RUN_STATES,
+  transition,
+} from '../../src/domain/run';
 import { aStartedRun, MINUTE, NOON } from '../support/builders';
 
 const LEGAL: Record<string, readonly string[]> = {
@@ -50,12 +57,8 @@ describe('the transitions of a run', () => {
     expect(renewed.revision).toBe(run.revision + 1);
   });
 
-  test('a row keeps its latest five attempts', () => {
-    let run = aStartedRun();
-    for (let attempt = 1; attempt <= 100; attempt++) {
-      const record = { attempt, startedAt: NOON, finishedAt: NOON, reason: 'attempt-failed' };
-      run = { ...run, attempts: withAttempt(run, record) };
-    }
-    expect(run.attempts.map(({ attempt }) => attempt)).toEqual([96, 97, 98, 99, 100]);
+  test('attempts are counted from where the series began', () => {
+    expect(attemptsOfSeries(aStartedRun({ attempt: 5 }))).toBe(5);
+    expect(attemptsOfSeries(aStartedRun({ attempt: 5, series: { number: 2, after: 3 } }))).toBe(2);
   });
 });

@@ -2,6 +2,7 @@ import { UnreadableMessageError } from '../../src/domain/errors';
 import { LIMITS } from '../../src/domain/limits';
 import { answerCommand, REPLY_OF } from '../../src/operations/answer-command';
 import { createJob } from '../../src/operations/create-job';
+import { statesSubscribedOfAll } from '../../src/operations/subscriptions';
 import type { CommandName, Ports } from '../../src/ports';
 import { jobText, WRONG_JOBS } from '../messages/wrong-jobs';
 import { functionArn } from '../support/builders';
@@ -149,6 +150,14 @@ describe('what is wrong with a message is answered:', () => {
       'notification.target.functionArn',
       'may call',
     ],
+    [
+      'notify-create',
+      { ...right, notification: { ...notification, state: 'BATCH_DONE' } },
+      'r-1',
+      'notification.state',
+      'tell their states to whoever subscribes to all jobs, *',
+    ],
+    ['notify-create', { ...right, jobId: '**', notification }, 'r-1', 'jobId', 'or * for all jobs; got "**"'],
     ['notify-delete', { ...right, jobId: 'absent' }, 'r-1', 'jobId', 'there is no job "absent"'],
     ['notify-delete', { ...right, jobId: 'absent', notifyId: 'x' }, 'r-1', 'jobId', 'there is no job "absent"'],
     ['notify-delete', { ...right, notifyId: '' }, 'r-1', 'notifyId', 'got ""'],
@@ -294,6 +303,58 @@ describe('notify-create', () => {
     expect(await notify('n-1', 'FAILED')).toMatchObject([
       { requestId: 'n-1', ok: false, jobId: 'nightly', errors: [{ field: 'requestId' }] },
     ]);
+  });
+});
+
+describe('of all jobs', () => {
+  const right = { version: 1, jobId: '*' };
+
+  test('a notification is created, answered with "*", and removed', async () => {
+    const [made] = await notify('n-1', 'BATCH_FAILED', '*');
+    expect(made).toEqual({
+      version: 1,
+      requestId: 'n-1',
+      ok: true,
+      jobId: '*',
+      notifyId: anyText(),
+      state: 'BATCH_FAILED',
+    });
+    expect(await notify('n-1', 'BATCH_FAILED', '*')).toEqual([made]);
+    expect(await statesSubscribedOfAll(ports)).toEqual(['BATCH_FAILED']);
+    const { notifyId } = made!;
+    expect(await answer('notify-delete', { ...right, requestId: 'd', notifyId })).toEqual([
+      { version: 1, requestId: 'd', ok: true, jobId: '*', notifyId },
+    ]);
+    expect(await statesSubscribedOfAll(ports)).toEqual([]);
+    expect(await remaining('*')).toEqual([]);
+  });
+
+  test('every notification is removed and reported, and those of one job are left', async () => {
+    await job();
+    const [ofOne] = await notify('n-0');
+    const made = [...(await notify('n-1', 'DONE', '*')), ...(await notify('n-2', 'CHAIN_DONE', '*'))];
+    const reports = made
+      .map(({ notifyId, state }) => ({ version: 1, requestId: 'd', ok: true, jobId: '*', notifyId, state }))
+      .sort(byId);
+    for (let i = 0; i < 2; i++) {
+      expect((await answer('notify-delete', { ...right, requestId: 'd' })).sort(byId)).toEqual(reports);
+      expect(await remaining('*')).toEqual([]);
+      expect(await statesSubscribedOfAll(ports)).toEqual([]);
+    }
+    expect(await remaining()).toEqual([ofOne!['notifyId']]);
+    expect((await ports.jobs.read('nightly'))!.subscribedStates).toEqual(['DONE']);
+  });
+
+  test('jobs are not deleted', async () => {
+    await job();
+    const [reply] = await answer('job-delete', { ...right, requestId: 'd' });
+    expect(reply).toMatchObject({ ok: false, errors: [{ field: 'jobId', message: containing('got "*"') }] });
+    expect((await ports.jobs.read('nightly'))!.state).toBe('ACTIVE');
+  });
+
+  test('a refusal names them', async () => {
+    const [reply] = await answer('notify-create', { ...right, requestId: 'r-1', notification: { state: 'DONE' } });
+    expect(reply).toMatchObject({ ok: false, jobId: '*', errors: [{ field: 'notification.target' }] });
   });
 });
 

@@ -5,7 +5,9 @@ import { pauseJob, resumeJob } from '../../src/operations/pause-job';
 import { sweep } from '../../src/operations/sweep';
 import { tick } from '../../src/operations/tick';
 import { scheduledRunIdOf } from '../../src/domain/activation';
-import { anActivation, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
+import type { Group, GroupPart } from '../../src/domain/group';
+import { anActivation, aStartedRun, DAY, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
+import { CrashError, doomedProcess } from '../support/crashing-ports';
 import { aRequest, rate, World } from '../support/world';
 
 let world: World;
@@ -117,11 +119,112 @@ describe('the first tick of a minute', () => {
     expect(await sent()).toEqual([]);
   });
 
+  const limits = {
+    unique: { key: 'k', forSeconds: 86_400, until: 'done' as const },
+    concurrency: { key: 'k', limit: 1 },
+  };
+
+  test('has a runner do what follows for others from a run that was given up', async () => {
+    await createJob(
+      'r',
+      aRequest({ jobId: 'a', schedule: { kind: 'delay', delaySeconds: 1 }, ...limits }),
+      world.ports,
+    );
+    await bury(3);
+    await firstTick();
+    await expect(createJob('r2', aRequest({ jobId: 'b', ...limits }), world.ports)).rejects.toThrow(/job a holds/);
+    world.start();
+    await world.clock.advance(2 * SECOND);
+    await createJob('r3', aRequest({ jobId: 'b', ...limits }), world.ports);
+    await world.clock.advance(SECOND);
+    expect(await world.runsOf('b')).toMatchObject([{ state: 'DONE' }]);
+    expect(await world.runsOf('a')).toMatchObject([{ state: 'FAILED', reason: 'undeliverable' }]);
+  });
+
+  test('that dies anywhere while it gives a run up leaves what follows to the next one', async () => {
+    for (const when of ['before', 'after'] as const) {
+      for (let crashAt = 1, hasCrashed = true; hasCrashed; crashAt++) {
+        await world.close();
+        world = await World.open({ code: { 'job-report': () => 'done' } });
+        const schedule = { kind: 'delay' as const, delaySeconds: 1 };
+        await createJob('r', aRequest({ jobId: 'a', schedule, ...limits }), world.ports);
+        const lost = await (await world.clock.advance(2 * SECOND), take());
+        await world.ports.activations.remove(lost.map(({ receipt }) => receipt));
+        await bury(3);
+        const doomed = doomedProcess(world.ports, crashAt, when);
+        await tick({ loopStartedAt: world.clock.now(), isFirst: true }, doomed.ports).catch((error: unknown) => {
+          if (!(error instanceof CrashError)) throw error;
+        });
+        hasCrashed = doomed.hasCrashed();
+        world.start();
+        await world.clock.advance(3 * MINUTE);
+        await createJob('r3', aRequest({ jobId: 'b', ...limits }), world.ports);
+        expect([(await world.runsOf('a'))[0]?.reason, crashAt]).toEqual(['undeliverable', crashAt]);
+      }
+    }
+  });
+
+  test('stops asking a runner that never gets to it', async () => {
+    await createJob(
+      'r',
+      aRequest({ jobId: 'a', schedule: { kind: 'delay', delaySeconds: 1 }, ...limits }),
+      world.ports,
+    );
+    const lost = await (await world.clock.advance(2 * SECOND), take());
+    await world.ports.activations.remove(lost.map(({ receipt }) => receipt));
+    await bury(3);
+    for (let rounds = 1; ; rounds++) {
+      await firstTick();
+      const again = await take();
+      await world.ports.activations.remove(again.map(({ receipt }) => receipt));
+      if (again.length === 0) break;
+      expect(rounds).toBeLessThan(20);
+      await world.ports.deadActivations.send(again.map(({ body }) => ({ body })));
+    }
+    expect(await world.ports.runs.read('a', runId)).toMatchObject({ state: 'FAILED' });
+  });
+
+  test('sends the work on a part of a chain or batch again', async () => {
+    const body = JSON.stringify({ version: 1, kind: 'part', groupId: 'g', partId: 'p' });
+    await world.ports.deadActivations.send([{ body }]);
+    await firstTick();
+    expect(await take()).toMatchObject([{ body }]);
+    await world.clock.advance(2 * MINUTE);
+    expect(await world.ports.deadActivations.receive(1)).toEqual([]);
+  });
+
   test('leaves what nobody can read where a person will find it', async () => {
     await world.ports.deadActivations.send([{ body: 'not an activation' }]);
     await firstTick();
     await world.clock.advance(2 * MINUTE);
     expect(await world.ports.deadActivations.receive(1)).toMatchObject([{ body: 'not an activation' }]);
+  });
+});
+
+describe('an attempt whose completion is awaited', () => {
+  const awaitedRun = () => ({
+    ...aStartedRun({ isAwaited: true, leaseUntil: NOON + MINUTE, indexDueAt: NOON + MINUTE, attempt: 1 }),
+    jobId: 'a',
+    runId: scheduledRunIdOf('a', NOON),
+  });
+
+  test('is called for once, after its lease has ended, and leaves the index', async () => {
+    await world.ports.runs.put(awaitedRun());
+    await world.clock.advance(50 * SECOND);
+    await firstTick();
+    await firstTick();
+    expect(await world.ports.runs.read('a', awaitedRun().runId)).toMatchObject({ state: 'STARTED', isAwaited: true });
+    await world.clock.advance(10 * SECOND);
+    expect(await sent()).toEqual([]);
+    await world.clock.advance(10 * SECOND);
+    expect(await sent()).toHaveLength(1);
+  });
+
+  test('is not called for while its lease is far from its end', async () => {
+    await world.ports.runs.put({ ...awaitedRun(), leaseUntil: NOON + HOUR, indexDueAt: NOON + HOUR });
+    await firstTick();
+    await world.clock.advance(5 * MINUTE);
+    expect(await sent()).toEqual([]);
   });
 });
 
@@ -189,5 +292,60 @@ describe('the daily sweep', () => {
     world.start();
     await world.clock.advance(SECOND);
     expect(await world.runsOf('a')).toMatchObject([{ state: 'DONE', attempt: 2 }]);
+  });
+
+  describe('of chains and batches', () => {
+    const head = (groupId: string, changes: Partial<Group> = {}): Group => ({
+      groupId,
+      kind: 'batch',
+      revision: 1,
+      sequence: 1,
+      state: 'RUNNING',
+      callbacks: {},
+      parts: { p: -1, q: -1 },
+      createdAt: NOON,
+      requestDigest: '',
+      expiresAt: NOON + DAY,
+      ...changes,
+    });
+    const part = (groupId: string, partId: string, states: string): GroupPart => ({
+      groupId,
+      partId,
+      states,
+      revision: 1,
+      expiresAt: NOON + DAY,
+    });
+    const put = async (group: Group, states: Record<string, string>) => {
+      await world.ports.groups.put(group);
+      for (const [partId, of] of Object.entries(states))
+        await world.ports.groups.putPart(part(group.groupId, partId, of));
+    };
+    const sweptParts = async () => {
+      const { sentAgain } = await sweep(world.ports, { paceMs: 0 });
+      const bodies = (await take()).map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+      expect(bodies.length).toBe(sentAgain);
+      return bodies.map(({ version, kind, groupId, partId }) => [version, kind, groupId, partId].join(' ')).sort();
+    };
+
+    test('asks for each part in which something is pending for more than an hour', async () => {
+      await put(head('g'), { p: 'DDPD', q: 'DF' });
+      expect(await sweptParts()).toEqual([]);
+      await world.clock.advance(HOUR);
+      expect(await sweptParts()).toEqual(['1 part g p']);
+    });
+
+    test('asks for one part where all is over and the head has not heard of it', async () => {
+      await put(head('g'), { p: 'D', q: 'D' });
+      await world.clock.advance(HOUR);
+      expect(await sweptParts()).toHaveLength(1);
+    });
+
+    test('asks for what was cancelled and has not ended yet, and for nothing that is over', async () => {
+      await put(head('done', { state: 'DONE', parts: { p: 3 } }), { p: 'D' });
+      await put(head('cancelled', { state: 'CANCELLED', parts: { p: 3 } }), { p: 'C' });
+      await put(head('half', { state: 'CANCELLED' }), { p: 'PP', q: 'CC' });
+      await world.clock.advance(HOUR);
+      expect(await sweptParts()).toEqual(['1 part half p']);
+    });
   });
 });

@@ -63,10 +63,12 @@ beforeAll(async () => {
   process.env['TICK_SECONDS'] = '1';
   const consumer = (queue: QueueName, handler: string) => ({
     queue: deployed.queue(queue),
+    queueUrl: deployed.queueUrls[queue],
     consumer: deployed.load<SQSEvent, SQSBatchResponse>(handler),
   });
   mappings = startMappings([
     consumer('JOB_ACTIVATION', 'runner'),
+    consumer('JOB_ACTIVATION_HIGH', 'runner'),
     consumer('NOTIFY', 'notifier'),
     consumer('JOB_CREATE', 'job-creator'),
     consumer('JOB_DELETE', 'job-deleter'),

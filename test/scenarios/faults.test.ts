@@ -48,6 +48,7 @@ test('a conclusion whose write fails five times is written apart from the job, w
     read: (jobId, runId) => runs.read(jobId, runId),
     list: (query) => runs.list(query),
     due: (query) => runs.due(query),
+    failed: (query) => runs.failed(query),
     scan: (query) => runs.scan(query),
     put: async (run, seen) => {
       if (run.state === 'DONE' && failures-- > 0) throw new Error('contention');

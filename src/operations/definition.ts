@@ -1,0 +1,38 @@
+import { currentGeneration, type Job, type JobRow } from '../domain/job';
+import type { Run } from '../domain/run';
+import type { Ports } from '../ports';
+
+/**
+ * What the job was under this generation, kept when an edit replaced it; undefined where that is what it is now. An edit does not
+ * touch what began before it. The row forgets old generations; what has begun, and so has a `sequence` above 1, may belong to one.
+ */
+export async function definitionOf(
+  { jobId, generation, sequence }: Pick<Run, 'jobId' | 'generation' | 'sequence'>,
+  job: JobRow | undefined,
+  { jobs }: Pick<Ports, 'jobs'>,
+): Promise<Job | undefined> {
+  if (!job || currentGeneration(job)?.id === generation) return undefined;
+  if (sequence === 1 && !job.generations.some(({ id }) => id === generation)) return undefined;
+  return jobs.readDefinition(jobId, generation);
+}
+
+/** The definition that a run goes by, in the state, with the end and the subscribers of now. */
+export function asOfNow<Row extends JobRow>(definition: Row | undefined, job: Row | undefined): Row | undefined {
+  if (!definition || !job || definition.lifeId !== job.lifeId) return job;
+  const { state, generations, subscribedStates, revision, expiresAt } = job;
+  const { expiresAt: _, ...kept } = definition;
+  return {
+    ...kept,
+    state,
+    generations,
+    subscribedStates,
+    revision,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  } as Row;
+}
+
+/** The job that this run goes by, without its payload; a tombstone if it was deleted, undefined where nothing is left of it. */
+export async function jobOf(run: Run, ports: Pick<Ports, 'jobs'>): Promise<JobRow | undefined> {
+  const [row] = await ports.jobs.readRows([run.jobId]);
+  return asOfNow<JobRow>(await definitionOf(run, row, ports), row);
+}
