@@ -10,7 +10,7 @@ import { readJsonBody, readOptionalBody, requestIdOf } from './request';
 import { idIn, json, route } from './router';
 import { jobAnswer } from './views';
 
-type ActionPorts = Parameters<typeof pauseJob>[2] & Parameters<typeof triggerJob>[2] & Pick<Ports, 'ids'>;
+type ActionPorts = Parameters<typeof pauseJob>[2] & Parameters<typeof triggerJob>[2] & Pick<Ports, 'ids' | 'groups'>;
 
 /** What a person does to a job beside editing it. */
 export function jobActionRoutes(app: Hono, ports: ActionPorts): void {

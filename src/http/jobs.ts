@@ -25,7 +25,7 @@ import { idIn, json, route } from './router';
 import { jobAnswer, jobView, runView } from './views';
 
 export type JobPorts = CreateJobPorts &
-  Pick<Ports, 'control'> & { commands: Pick<Ports['commands'], 'job-create' | 'notify-delete'> };
+  Pick<Ports, 'control' | 'groups'> & { commands: Pick<Ports['commands'], 'job-create' | 'notify-delete'> };
 
 export function jobRoutes(app: Hono, ports: JobPorts): void {
   route(app, '/jobs', { GET: (c) => list(c, ports), POST: (c) => create(c, ports) });

@@ -47,12 +47,18 @@ type ProblemStatus = keyof typeof KINDS;
 export function answerError(error: unknown, c: Context, journal: Journal): Response {
   const problem = problemOf(error);
   if (problem) return problemResponse(problem);
-  const { name } = error instanceof Error ? error : { name: typeof error };
-  journal.note('request-failed', { method: c.req.method, path: c.req.path, error: name });
+  noteFault(error, c, journal);
   return problemResponse(new Problem(500, 'Something went wrong on our side; the request may be sent again.'));
 }
 
-function problemOf(error: unknown): Problem | undefined {
+/** What is not a caller's fault is noted. */
+export function noteFault(error: unknown, c: Context, journal: Journal): void {
+  const { name } = error instanceof Error ? error : { name: typeof error };
+  journal.note('request-failed', { method: c.req.method, path: c.req.path, error: name });
+}
+
+/** @returns undefined for what is not a caller's fault */
+export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof InputError) {
     const { errors } = error;

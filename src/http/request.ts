@@ -4,6 +4,7 @@ import { InputError, UnreadableMessageError } from '../domain/errors';
 import { LIMITS } from '../domain/limits';
 import { tag } from '../messages/job-fields';
 import { parseJson, refuseUnwieldy } from '../messages/json-text';
+import { failedFilter } from '../messages/run-actions';
 import { check, checked, object, requestId, rule, shown } from '../messages/rules';
 import type { Ids } from '../ports';
 import { Problem } from './problem';
@@ -15,11 +16,11 @@ export interface JsonBody {
 }
 
 /** @throws Problem 415, or 400 where it is no JSON; InputError where it nests too deep */
-export async function readJsonBody(c: Context): Promise<JsonBody> {
+export async function readJsonBody(c: Context, mostBytes: number = LIMITS.bodyBytes): Promise<JsonBody> {
   refuseOtherMedia(c.req.header('content-type'));
-  const text = await readText(c);
+  const text = await readText(c, mostBytes);
   if (text.trim() === '') throw new Problem(400, 'The body is empty; send a JSON object.', wrongBody('is empty'));
-  return parsed(text);
+  return parsed(text, mostBytes);
 }
 
 /**
@@ -33,7 +34,7 @@ export async function readOptionalBody<Schema extends z.ZodType>(c: Context, sch
   return checked(schema, parsed(text).value);
 }
 
-function parsed(text: string): JsonBody {
+function parsed(text: string, mostBytes?: number): JsonBody {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -41,13 +42,13 @@ function parsed(text: string): JsonBody {
     if (!(error instanceof UnreadableMessageError)) throw error;
     throw new Problem(400, `The body ${error.message}.`, wrongBody(error.message));
   }
-  refuseUnwieldy(text);
+  refuseUnwieldy(text, mostBytes);
   return { text, value };
 }
 
 /** @throws Problem 400 when the bytes are no UTF-8: replacing what is wrong would change a payload unseen */
-export async function readText(c: Context): Promise<string> {
-  const bytes = await readBytes(c);
+export async function readText(c: Context, mostBytes: number = LIMITS.bodyBytes): Promise<string> {
+  const bytes = await readBytes(c, mostBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -56,20 +57,20 @@ export async function readText(c: Context): Promise<string> {
 }
 
 /** Stops reading where the limit is passed. @throws Problem 413 */
-async function readBytes(c: Context): Promise<ArrayBuffer | Uint8Array> {
+async function readBytes(c: Context, mostBytes: number): Promise<ArrayBuffer | Uint8Array> {
   const declared = c.req.header('content-length');
-  if (declared !== undefined && Number(declared) <= LIMITS.bodyBytes) return c.req.arrayBuffer();
+  if (declared !== undefined && Number(declared) <= mostBytes) return c.req.arrayBuffer();
   const chunks: Uint8Array[] = [];
   let bytes = Number(declared ?? 0);
-  if (bytes <= LIMITS.bodyBytes) {
+  if (bytes <= mostBytes) {
     for await (const chunk of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes > LIMITS.bodyBytes) break;
+      if (bytes > mostBytes) break;
     }
   }
-  if (bytes <= LIMITS.bodyBytes) return Buffer.concat(chunks);
-  const message = `must be at most ${LIMITS.bodyBytes} bytes`;
+  if (bytes <= mostBytes) return Buffer.concat(chunks);
+  const message = `must be at most ${mostBytes} bytes`;
   // The rest of the body is not read, so that nothing more can come over this connection.
   const headers = { connection: 'close' };
   throw new Problem(413, `The body ${message}; nothing was changed.`, { ...wrongBody(message), headers });
@@ -89,8 +90,13 @@ function refuseOtherMedia(contentType: string | undefined) {
 
 /** The caller's Idempotency-Key, or a fresh id. @throws InputError */
 export function requestIdOf(c: Context, ids: Ids): string {
+  return idempotencyKeyOf(c) ?? ids.guid();
+}
+
+/** @throws InputError */
+export function idempotencyKeyOf(c: Context): string | undefined {
   const key = c.req.header('idempotency-key');
-  if (key === undefined) return ids.guid();
+  if (key === undefined) return undefined;
   const { value, errors } = check(requestId(), key);
   if (errors) throw new InputError(errors.map(({ message }) => ({ field: 'Idempotency-Key', message })));
   return value;
@@ -126,6 +132,8 @@ const count = (most: number) => {
 const page = { limit: count(LIMITS.pageItems).optional(), cursor: z.string().optional() };
 const pageQuery = object(page, 'limit and cursor');
 export const jobsQuery = object({ ...page, tag: tag.optional() }, 'limit, cursor and tag');
+export const failedQuery = object({ ...failedFilter, ...page }, 'job, since, reason, limit and cursor');
+export const flushQuery = object(failedFilter, 'job, since and reason');
 export const takeQuery = object({ max: count(10).optional() }, 'max');
 
 /** The query parameters, each once. @throws InputError */

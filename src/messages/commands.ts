@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { InputError, type FieldError } from '../domain/errors';
 import type { JobRequest } from '../domain/job-request';
-import { NOTIFICATION_STATES, type NotificationState } from '../domain/notification';
+import { NOTIFICATION_STATES, OF_ALL, type NotificationState } from '../domain/notification';
 import { jobBody, readJobRequest } from './job-request';
 import { parseJson, refuseUnwieldy } from './json-text';
 import { rawAt, stringify } from './raw-json';
@@ -11,6 +11,7 @@ import {
   identifier,
   isId,
   isRequestId,
+  jobIdOrAll,
   object,
   oneEach,
   oneOf,
@@ -33,13 +34,13 @@ export const commandBodies = {
   'job-create': object({ ...head, job: jobBody }, form('"job": { ... }')),
   'job-delete': object({ ...head, jobId: identifier() }, form('"jobId": "..."')),
   'notify-create': object(
-    { ...head, jobId: identifier(), notification: notificationBody },
+    { ...head, jobId: jobIdOrAll(), notification: notificationBody },
     form('"jobId": "...", "notification": { "state": "DONE", "target": { ... } }'),
   ),
   'notify-delete': object(
     {
       ...head,
-      jobId: identifier(),
+      jobId: jobIdOrAll(),
       notifyId: identifier().optional(),
       // Ours: a job's deletion names the life whose notifications go, and may find that none is left.
       lifeId: z.string(rule('must be text')).optional(),
@@ -74,7 +75,7 @@ export function readCommand<Name extends keyof Commands>(name: Name, text: strin
     return {
       refused: {
         requestId: typeof requestId === 'string' && isRequestId(requestId) ? requestId : null,
-        ...(typeof jobId === 'string' && isId(jobId) ? { jobId } : {}),
+        ...(typeof jobId === 'string' && (isId(jobId) || jobId === OF_ALL.jobId) ? { jobId } : {}),
         errors: error.errors,
       },
     };

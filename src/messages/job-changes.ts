@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import type { FieldError } from '../domain/errors';
 import type { JobChanges, ScheduleChanges } from '../domain/job-changes';
 import { LIMITS } from '../domain/limits';
 import { DEFAULT_MISFIRE } from '../domain/misfire';
 import { DEFAULT_RETRY } from '../domain/retry-policy';
 import { parseInstant } from './instant';
 import * as fields from './job-fields';
-import { dstOf, payloadErrors, refuse } from './job-request';
+import { dstOf, given, payloadErrors, refuse, withoutFields } from './job-request';
 import { rawAt } from './raw-json';
 import { check, instant, object, oneEach, target } from './rules';
 import { readExpression, textIn } from './schedule-fields';
@@ -29,6 +28,11 @@ export const jobChangesBody = object(
     retry: fields.retry.nullable().optional(),
     misfire: fields.misfire.nullable().optional(),
     timeoutSeconds: fields.timeoutSeconds.nullable().optional(),
+    priority: fields.priority.nullable().optional(),
+    concurrency: fields.concurrency.nullable().optional(),
+    rateLimit: fields.rateLimit.nullable().optional(),
+    completion: fields.completion.nullable().optional(),
+    heartbeatSeconds: fields.heartbeatSeconds.nullable().optional(),
   },
   'an object with the fields that change, such as { "name": "nightly report" }',
 );
@@ -36,6 +40,7 @@ export const jobChangesBody = object(
 /** What callers may well try to change, and what they can do instead. */
 const UNCHANGEABLE: Readonly<Record<string, string>> = {
   jobId: 'cannot be changed; create a job of the new id and delete this one',
+  unique: 'cannot be changed: the key may be held; create another job with the other key and delete this one',
   delaySeconds: 'cannot be changed; write the instant as a schedule, such as at(2027-06-01T09:00:00)',
   state: 'cannot be changed like this; POST to /jobs/{jobId}/pause or /jobs/{jobId}/resume',
   pause: 'cannot be changed like this; POST to /jobs/{jobId}/pause or /jobs/{jobId}/resume',
@@ -48,7 +53,7 @@ const UNCHANGEABLE: Readonly<Record<string, string>> = {
  */
 export function readJobChanges(text: string, value: unknown): JobChanges {
   const payload = rawAt(text, ['payload']);
-  const { body, errors: unchangeable } = withoutUnchangeable(value);
+  const { body, errors: unchangeable } = withoutFields(value, UNCHANGEABLE);
   const checked = check(jobChangesBody, body);
   const ofFields = checked.errors ?? [];
   const errors = oneEach([
@@ -62,16 +67,6 @@ export function readJobChanges(text: string, value: unknown): JobChanges {
   }
   refuse(errors, payload ?? 'null');
   return changesOf(checked.value!, payload);
-}
-
-function withoutUnchangeable(value: unknown): { body: unknown; errors: FieldError[] } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { body: value, errors: [] };
-  const isUnchangeable = ([field]: [string, unknown]) => Object.hasOwn(UNCHANGEABLE, field);
-  const entries = Object.entries(value);
-  return {
-    body: Object.fromEntries(entries.filter((entry) => !isUnchangeable(entry))),
-    errors: entries.filter(isUnchangeable).map(([field]) => ({ field, message: UNCHANGEABLE[field]! })),
-  };
 }
 
 function changesOf(body: z.output<typeof jobChangesBody>, payload: string | undefined): JobChanges {
@@ -101,14 +96,9 @@ function changesOf(body: z.output<typeof jobChangesBody>, payload: string | unde
     tags: tags === null ? [] : tags,
     functionArn: target?.functionArn,
     payload,
-    retry: retry === null ? DEFAULT_RETRY : retry,
+    retry: retry === null ? DEFAULT_RETRY : retry && fields.retryOf(retry),
     misfire: misfire === null ? DEFAULT_MISFIRE : misfire,
     timeoutSeconds: timeoutSeconds === null ? LIMITS.timeoutSeconds : timeoutSeconds,
     schedule: Object.keys(scheduleChanges).length === 0 ? undefined : scheduleChanges,
   });
-}
-
-/** Without the members that are undefined. */
-function given<Changes extends object>(members: { [Key in keyof Changes]: Changes[Key] | undefined }): Changes {
-  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as Changes;
 }

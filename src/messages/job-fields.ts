@@ -1,9 +1,11 @@
 /** The schema of each field of a job, as it stands in the body that creates one and in the body that changes one. */
 import * as z from 'zod';
+import type { FieldError } from '../domain/errors';
 import { LIMITS } from '../domain/limits';
 import { DEFAULT_MISFIRE } from '../domain/misfire';
-import { DEFAULT_RETRY } from '../domain/retry-policy';
-import { amount, object, oneOf, plainText, rule, shown, wholeNumber } from './rules';
+import { DEFAULT_RETRY, type RetryPolicy } from '../domain/retry-policy';
+import { parseInstant } from './instant';
+import { amount, instant, object, oneOf, plainText, rule, shown, wholeNumber } from './rules';
 
 const BACKOFF_FORM =
   'an object such as { "kind": "fixed", "seconds": 5 }, { "kind": "exponential", "initialSeconds": 10, "factor": 2, "maxSeconds": 3600 } or { "kind": "list", "seconds": [10, 60, 300] }';
@@ -45,9 +47,14 @@ export const retry = object(
     maxAttempts: wholeNumber(1, LIMITS.maxAttempts).default(DEFAULT_RETRY.maxAttempts),
     backoff: backoff.default({ kind: 'exponential', initialSeconds: 10, factor: 2, maxSeconds: 3600 }),
     jitter: oneOf(['none', 'full', 'equal']).default(DEFAULT_RETRY.jitter),
+    retryUntil: instant().optional(),
   },
   'an object such as { "maxAttempts": 3, "backoff": { "kind": "fixed", "seconds": 5 } }',
 );
+
+export function retryOf({ retryUntil, ...policy }: z.output<typeof retry>): RetryPolicy {
+  return { ...policy, ...(retryUntil === undefined ? {} : { retryUntil: parseInstant(retryUntil)! }) };
+}
 
 export const misfire = object(
   {
@@ -94,3 +101,40 @@ export const maxRuns = wholeNumber(1, LIMITS.maxRuns);
 export const overlap = oneOf(['allow', 'skip', 'queue-one', 'cancel-previous']);
 export const jitterSeconds = wholeNumber(0, LIMITS.jitterSeconds);
 export const timeoutSeconds = wholeNumber(1, LIMITS.timeoutSeconds);
+
+export const priority = oneOf(['high', 'normal']);
+
+const key = plainText(LIMITS.keyCharacters);
+
+export const unique = object(
+  {
+    key,
+    forSeconds: wholeNumber(1, LIMITS.uniqueSeconds).default(3_600),
+    until: oneOf(['start', 'done']).default('done'),
+  },
+  'an object such as { "key": "invoice-9", "forSeconds": 3600, "until": "done" }',
+);
+
+export const concurrency = object(
+  { key, limit: wholeNumber(1, LIMITS.concurrentRuns) },
+  'an object such as { "key": "shop-api", "limit": 5 }',
+);
+
+export const rateLimit = object(
+  { key, limit: wholeNumber(1, LIMITS.rateRuns), perSeconds: wholeNumber(1, LIMITS.rateSeconds) },
+  'an object such as { "key": "shop-api", "limit": 100, "perSeconds": 60 }',
+);
+
+const completionRule = rule('must be "callback", or left out where the attempt ends when the code returns');
+export const completion = z.literal('callback', completionRule);
+export const heartbeatSeconds = wholeNumber(1, LIMITS.heartbeatSeconds);
+
+/** A heartbeat tells of nothing where the attempt ends when the code returns. `remedy` says how a caller leaves a field out. */
+export function heartbeatApart(
+  { completion, heartbeatSeconds }: { completion?: unknown; heartbeatSeconds?: unknown },
+  remedy: 'leave it out' | 'take it away with null',
+): FieldError[] {
+  if (heartbeatSeconds === undefined || completion !== undefined) return [];
+  const message = `must stand beside "completion": "callback" only; ${remedy}`;
+  return [{ field: 'heartbeatSeconds', message }];
+}

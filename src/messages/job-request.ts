@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { InputError, PayloadTooLargeError, type FieldError } from '../domain/errors';
 import type { JobRequest, ScheduleRequest } from '../domain/job-request';
 import { LIMITS } from '../domain/limits';
+import { DEFAULT_MISFIRE } from '../domain/misfire';
 import type { DstOptions } from '../domain/schedule';
 import { parseInstant } from './instant';
 import * as fields from './job-fields';
@@ -9,28 +10,47 @@ import { hasLoneSurrogate, rawAt } from './raw-json';
 import { amount, check, identifier, instant, object, oneEach, target } from './rules';
 import { fieldsApart, readExpression, textIn, type ScheduleField } from './schedule-fields';
 
+/** When a job runs, which for a job of a chain or batch is not its own to say. */
+const whenItRuns = {
+  schedule: fields.schedule.optional(),
+  timezone: fields.timezone.optional(),
+  dst: fields.dst.optional(),
+  start: instant().optional(),
+  end: instant().optional(),
+  maxRuns: fields.maxRuns.optional(),
+  overlap: fields.overlap.optional(),
+  jitterSeconds: fields.jitterSeconds.optional(),
+  misfire: fields.misfire.prefault({}),
+};
+
+const whatever = {
+  jobId: identifier().optional(),
+  name: fields.name.optional(),
+  tags: fields.tags.default([]),
+  target: target(),
+  delaySeconds: amount('of seconds ', 0, LIMITS.delaySeconds).optional(),
+  payload: z.unknown().optional(),
+  retry: fields.retry.prefault({}),
+  timeoutSeconds: fields.timeoutSeconds.default(LIMITS.timeoutSeconds),
+  priority: fields.priority.optional(),
+  unique: fields.unique.optional(),
+  concurrency: fields.concurrency.optional(),
+  rateLimit: fields.rateLimit.optional(),
+  completion: fields.completion.optional(),
+  heartbeatSeconds: fields.heartbeatSeconds.optional(),
+};
+
 /** What `POST /jobs` takes, and `job` in the message `job-create`. */
-export const jobBody = object(
-  {
-    jobId: identifier().optional(),
-    name: fields.name.optional(),
-    tags: fields.tags.default([]),
-    target: target(),
-    schedule: fields.schedule.optional(),
-    delaySeconds: amount('of seconds ', 0, LIMITS.delaySeconds).optional(),
-    timezone: fields.timezone.optional(),
-    dst: fields.dst.optional(),
-    start: instant().optional(),
-    end: instant().optional(),
-    maxRuns: fields.maxRuns.optional(),
-    overlap: fields.overlap.optional(),
-    jitterSeconds: fields.jitterSeconds.optional(),
-    payload: z.unknown().optional(),
-    retry: fields.retry.prefault({}),
-    misfire: fields.misfire.prefault({}),
-    timeoutSeconds: fields.timeoutSeconds.default(LIMITS.timeoutSeconds),
-  },
-  'an object with at least a target',
+export const jobBody = object({ ...whatever, ...whenItRuns }, 'an object with at least a target');
+
+/** A job of a chain or batch. */
+export const memberBody = object(whatever, 'an object with at least a target');
+
+const NOT_OF_MEMBERS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(whenItRuns).map((field) => [
+    field,
+    'must be left out: a job of a chain or batch runs when its turn comes; use delaySeconds to let it wait then',
+  ]),
 );
 
 /**
@@ -38,29 +58,78 @@ export const jobBody = object(
  * @throws InputError with an entry per wrong field; PayloadTooLargeError where one of them is a payload too large
  */
 export function readJobRequest(text: string, value: unknown): JobRequest {
+  return read(jobBody, text, value, []);
+}
+
+/** As `readJobRequest`, for a job of a chain or batch. */
+export function readMember(text: string, value: unknown): JobRequest {
+  const { body, errors } = withoutFields(value, NOT_OF_MEMBERS);
+  return read(memberBody, text, body, errors);
+}
+
+function read(
+  schema: typeof jobBody | typeof memberBody,
+  text: string,
+  value: unknown,
+  found: readonly FieldError[],
+): JobRequest {
   const payload = rawAt(text, ['payload']) ?? 'null';
-  const checked = check(jobBody, value);
+  const checked = check(schema, value);
+  const ofFields = checked.errors ?? [];
+  const body = (value ?? {}) as Record<string, unknown>;
   const errors = oneEach([
-    ...(checked.errors ?? []),
-    ...scheduleErrors((value ?? {}) as Record<string, unknown>, checked.errors ?? []),
+    ...found,
+    ...ofFields,
+    ...scheduleErrors(body, ofFields),
+    ...fields.heartbeatApart(body, 'leave it out'),
     ...payloadErrors(payload),
   ]);
   refuse(errors, payload);
+  return requestOf({ misfire: DEFAULT_MISFIRE, ...checked.value! }, payload);
+}
 
-  const { jobId, name, target, tags, retry, misfire, overlap, jitterSeconds, maxRuns, timeoutSeconds } = checked.value!;
-  return {
-    ...(jobId === undefined ? {} : { jobId }),
-    ...(name === undefined ? {} : { name }),
+function requestOf(body: z.output<typeof jobBody>, payload: string): JobRequest {
+  const { jobId, name, tags, target, retry, misfire, overlap, jitterSeconds, maxRuns, timeoutSeconds } = body;
+  const { priority, unique, concurrency, rateLimit, completion, heartbeatSeconds } = body;
+  return given<JobRequest>({
+    jobId,
+    name,
     tags,
     functionArn: target.functionArn,
-    schedule: scheduleOf(checked.value!),
+    schedule: scheduleOf(body),
     payload,
-    retry,
+    retry: fields.retryOf(retry),
     misfire,
-    ...(overlap === undefined ? {} : { overlap }),
-    ...(jitterSeconds === undefined ? {} : { jitterSeconds }),
-    ...(maxRuns === undefined ? {} : { maxRuns }),
+    overlap,
+    jitterSeconds,
+    maxRuns,
     timeoutSeconds,
+    priority,
+    unique,
+    concurrency,
+    rateLimit,
+    completion,
+    heartbeatSeconds,
+  });
+}
+
+/** Without the members that are undefined. */
+export function given<Members extends object>(members: { [Key in keyof Members]: Members[Key] | undefined }): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as Members;
+}
+
+/** A body without the fields that have a reason not to be in it, and the reasons. */
+export function withoutFields(
+  value: unknown,
+  reasons: Readonly<Record<string, string>>,
+): { body: unknown; errors: FieldError[] } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { body: value, errors: [] };
+  const entries = Object.entries(value);
+  const refused = entries.filter(([field]) => Object.hasOwn(reasons, field));
+  if (refused.length === 0) return { body: value, errors: [] };
+  return {
+    body: Object.fromEntries(entries.filter((entry) => !refused.includes(entry))),
+    errors: refused.map(([field]) => ({ field, message: reasons[field]! })),
   };
 }
 

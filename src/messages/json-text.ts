@@ -16,12 +16,10 @@ export function parseJson(text: string): unknown {
  * For a text that JSON.parse accepts. @throws InputError when it is larger, or nests deeper, than what we look into:
  * deep nesting brings down whoever reads it by recursion.
  */
-export function refuseUnwieldy(text: string): void {
+export function refuseUnwieldy(text: string, mostBytes: number = LIMITS.bodyBytes): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes > LIMITS.bodyBytes) {
-    throw new InputError([
-      { field: 'body', message: `must be at most ${LIMITS.bodyBytes} bytes of UTF-8; got ${bytes}` },
-    ]);
+  if (bytes > mostBytes) {
+    throw new InputError([{ field: 'body', message: `must be at most ${mostBytes} bytes of UTF-8; got ${bytes}` }]);
   }
   const depth = depthOf(text);
   if (depth > LIMITS.jsonDepth) {

@@ -33,6 +33,20 @@ export function rawAt(text: string, path: readonly (string | number)[]): string 
   return text.slice(at, afterValue(text, at));
 }
 
+/** The source text of each item of an array, or undefined where it is none. `text` must be one that JSON.parse accepts. */
+export function rawItems(text: string): string[] | undefined {
+  let at = afterSpace(text, 0);
+  if (text[at] !== '[') return undefined;
+  const items: string[] = [];
+  at = afterSpace(text, at + 1);
+  while (at < text.length && text[at] !== ']') {
+    const end = afterValue(text, at);
+    items.push(text.slice(at, end));
+    at = afterSeparator(text, end);
+  }
+  return items;
+}
+
 /** How many objects and arrays stand inside one another, at most. `text` must be one that JSON.parse accepts. */
 export function depthOf(text: string): number {
   let depth = 0;

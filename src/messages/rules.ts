@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { parseFunctionArn } from '../domain/arn';
 import { InputError, type FieldError } from '../domain/errors';
 import { LIMITS } from '../domain/limits';
+import { OF_ALL } from '../domain/notification';
 import { parseInstant } from './instant';
 
 /** What a schema says of a wrong value: the rule, in words that tell what to write, and what was found. */
@@ -74,6 +75,12 @@ const ID = new RegExp(`^[A-Za-z0-9_-]{1,${LIMITS.idCharacters}}$`);
 /** Can a job, a run or a notification have this id? */
 export function isId(id: string): boolean {
   return ID.test(id);
+}
+
+/** Subscriptions are to one job, or to all there are. */
+export function jobIdOrAll() {
+  const says = rule(`must be 1 to ${LIMITS.idCharacters} letters, digits, - or _, or * for all jobs`);
+  return z.string(says).refine((id) => ID.test(id) || id === OF_ALL.jobId, says);
 }
 
 export function requestId() {

@@ -1,4 +1,5 @@
 import { createApp } from '../../src/http/app';
+import { runActivations } from '../../src/operations/run-activation';
 import type { Ports } from '../../src/ports';
 import { World } from '../support/world';
 
@@ -55,6 +56,18 @@ export class Client {
 
   close(): Promise<void> {
     return this.#world.close();
+  }
+
+  /** Runs what is on the activation queues now, and what follows from that at once. */
+  async run(): Promise<void> {
+    for (const queue of [this.ports.highActivations, this.ports.activations]) {
+      for (;;) {
+        const messages = await queue.receive(10);
+        if (messages.length === 0) break;
+        await this.#world.untilOver(runActivations(messages, this.ports, queue));
+        await queue.remove(messages.map(({ receipt }) => receipt));
+      }
+    }
   }
 
   async send(path: string, { method = 'GET', headers = {}, body }: Request = {}): Promise<Answer> {

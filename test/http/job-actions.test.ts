@@ -2,6 +2,7 @@ import { LIMITS } from '../../src/domain/limits';
 import { runActivations } from '../../src/operations/run-activation';
 import { jobText } from '../messages/wrong-jobs';
 import { containing, matching } from '../support/matchers';
+import { aJob } from '../support/builders';
 import { Client } from './client';
 
 let client: Client;
@@ -246,4 +247,35 @@ describe('what is wrong with an action is told, and nothing is done:', () => {
     const { status, json } = await client.send('/jobs/hourly/trigger', { method: 'POST', headers });
     expect([status, json.errors]).toEqual([400, [{ field: 'Idempotency-Key', message: containing('1 to 128') }]]);
   });
+});
+
+describe('a job of a chain or batch is not changed by itself, but with the whole:', () => {
+  const range = '{"from":"2027-05-04T10:00:00Z","to":"2027-05-04T11:00:00Z"}';
+  const ACTIONS: [string, () => ReturnType<Client['send']>, string][] = [
+    ['paused', () => client.post('/jobs/member/pause', ''), 'be paused by itself'],
+    ['resumed', () => client.post('/jobs/member/resume', ''), 'be resumed'],
+    ['triggered', () => client.post('/jobs/member/trigger', ''), 'be triggered'],
+    ['filled in', () => client.post('/jobs/member/backfill', range), 'be filled in'],
+    ['edited', () => client.patch('/jobs/member', '{"name":"x"}'), 'be edited'],
+    ['deleted', () => client.delete('/jobs/member'), 'be deleted'],
+  ];
+  const KINDS = [
+    ['chain', 'chains'],
+    ['batch', 'batches'],
+  ] as const;
+  test.each(ACTIONS.flatMap(([what, act, says]) => KINDS.map(([kind, path]) => ({ what, act, says, kind, path }))))(
+    'it is not $what, in a $kind',
+    async ({ act, says, kind, path }) => {
+      const member = { groupId: 'g-1', kind, partId: 'p-1', index: 0 };
+      await client.ports.jobs.put(aJob({ jobId: 'member', member }));
+      const before = await client.ports.jobs.read('member');
+      const { status, json } = await act();
+      expect([status, json.errors.map(({ field }) => field)]).toEqual([409, ['jobId']]);
+      expect(json.detail).toContain(says);
+      expect(json.detail).toContain(`belongs to ${kind} g-1`);
+      expect(json.detail).toContain(`POST /${path}/g-1/cancel`);
+      expect(await client.ports.jobs.read('member')).toEqual(before);
+      expect((await client.send('/jobs/member')).json).toMatchObject({ [`${kind}Id`]: 'g-1' });
+    },
+  );
 });

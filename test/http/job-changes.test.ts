@@ -24,6 +24,11 @@ const RICH = {
   retry: { maxAttempts: 7, backoff: { kind: 'fixed', seconds: 1 }, jitter: 'full' },
   misfire: { policy: 'skip', graceSeconds: 5 },
   timeoutSeconds: 30,
+  priority: 'high',
+  concurrency: { key: 'shop', limit: 5 },
+  rateLimit: { key: 'shop', limit: 10, perSeconds: 60 },
+  completion: 'callback',
+  heartbeatSeconds: 600,
 };
 
 const create = async (changes: object) => {
@@ -52,6 +57,18 @@ describe('an edit', () => {
     { jitterSeconds: 0 },
     { maxRuns: 1_000_000 },
     { timeoutSeconds: 840 },
+    { priority: 'normal' },
+    { concurrency: { key: 'other', limit: 1 } },
+    { rateLimit: { key: 'other', limit: 1, perSeconds: 1 } },
+    { heartbeatSeconds: 1 },
+    {
+      retry: {
+        maxAttempts: 1,
+        backoff: { kind: 'fixed', seconds: 1 },
+        jitter: 'none',
+        retryUntil: '2028-01-01T00:00:00.000Z',
+      },
+    },
     { start: '2027-07-01T00:00:00.000Z', end: '2027-07-01T00:00:01.000Z', schedule: 'rate(1 second)', name: 'x' },
   ];
   test.each(CHANGES)('changes %j and leaves the rest', async (changes) => {
@@ -83,6 +100,10 @@ describe('an edit', () => {
     ],
     ['misfire', { policy: 'run-once', graceSeconds: 60 }],
     ['timeoutSeconds', 840],
+    ['priority', undefined],
+    ['concurrency', undefined],
+    ['rateLimit', undefined],
+    ['heartbeatSeconds', undefined],
   ];
   test.each(DEFAULTS)('with null takes %s away, so that its default counts', async (field, value) => {
     const { json: before } = await create(RICH);
@@ -156,6 +177,15 @@ describe('an edit', () => {
     const once = await patch({ schedule: 'at(2027-06-01T09:00:00)', maxRuns: null, overlap: null });
     expect(once.json).toMatchObject({ nextRunAt: '2027-06-01T09:00:00.000Z', state: 'ACTIVE' });
     expect(once.json).not.toHaveProperty('maxRuns');
+  });
+
+  test('lets a job complete by callback, and no longer', async () => {
+    await create({ schedule: 'rate(1 hour)' });
+    const callback = { completion: 'callback', heartbeatSeconds: 60 };
+    expect((await patch(callback)).json).toMatchObject(callback);
+    const { status, json } = await patch({ completion: null, heartbeatSeconds: null });
+    expect(status).toBe(200);
+    for (const field of Object.keys(callback)) expect(json).not.toHaveProperty(field);
   });
 
   test('brings a completed job back to life', async () => {
@@ -272,6 +302,20 @@ describe('an edit is refused with the field named and nothing changed:', () => {
     [HOURLY, { delaySeconds: 5 }, 'delaySeconds', 'write the instant as a schedule, such as at('],
     [HOURLY, { delaySeconds: null }, 'delaySeconds', 'cannot be changed'],
     [HOURLY, { state: 'PAUSED' }, 'state', 'POST to /jobs/{jobId}/pause'],
+    [HOURLY, { unique: { key: 'a' } }, 'unique', 'create another job with the other key'],
+    [{ ...HOURLY, unique: { key: 'a' } }, { unique: null }, 'unique', 'cannot be changed'],
+    [HOURLY, { priority: 'low' }, 'priority', 'must be one of high, normal'],
+    [HOURLY, { concurrency: { key: 'a' } }, 'concurrency.limit', 'is missing'],
+    [HOURLY, { rateLimit: { key: 'a', limit: 1, perSeconds: 0 } }, 'rateLimit.perSeconds', 'got 0'],
+    [HOURLY, { completion: 'later' }, 'completion', 'must be "callback"'],
+    [HOURLY, { heartbeatSeconds: 60 }, 'heartbeatSeconds', `beside "completion": "callback" only; ${NULL}`],
+    [
+      { ...HOURLY, completion: 'callback', heartbeatSeconds: 60 },
+      { completion: null },
+      'heartbeatSeconds',
+      'take it away with null',
+    ],
+    [HOURLY, { retry: { retryUntil: 'tomorrow' } }, 'retry.retryUntil', 'must be an instant'],
     [HOURLY, { pause: null }, 'pause', '/jobs/{jobId}/resume'],
     [HOURLY, { nam: 'x' }, 'nam', 'did you mean name?'],
     [HOURLY, { createdAt: 1 }, 'createdAt', 'unknown field; the known ones are name, tags, target'],

@@ -1,5 +1,6 @@
 import { answerCommand } from '../../src/operations/answer-command';
 import { jobText } from '../messages/wrong-jobs';
+import { containing } from '../support/matchers';
 import { Client } from './client';
 
 let client: Client;
@@ -33,6 +34,51 @@ test('the same fields come through the queue, and make the same job', async () =
   expect(queued).toMatchObject(RICH);
   const repeated = await client.post('/jobs', jobText(RICH), key);
   expect([repeated.status, repeated.json.jobId]).toEqual([201, queued!.jobId]);
+});
+
+const QUEUED = {
+  priority: 'high',
+  unique: { key: 'invoice-9', forSeconds: 60, until: 'start' },
+  concurrency: { key: 'shop', limit: 100 },
+  rateLimit: { key: '📦'.repeat(128), limit: 1_000, perSeconds: 86_400 },
+  completion: 'callback',
+  heartbeatSeconds: 31_622_400,
+  retry: {
+    maxAttempts: 3,
+    backoff: { kind: 'fixed', seconds: 1 },
+    jitter: 'none',
+    retryUntil: '2027-06-01T09:00:00.000Z',
+  },
+};
+
+test('a job shows what it was given of the queue: priority, keys, completion and the end of its retries', async () => {
+  const { status, json } = await client.post('/jobs', jobText({ jobId: 'a', ...QUEUED }));
+  expect([status, json]).toEqual([201, expect.objectContaining(QUEUED)]);
+  expect((await client.send('/jobs/a')).json).toEqual(json);
+  const row = (await client.ports.jobs.read('a'))!;
+  expect(row.retry.retryUntil).toBe(Date.UTC(2027, 5, 1, 9));
+});
+
+test('the fields of the queue come through the queue, and make the same job', async () => {
+  const key = { 'idempotency-key': 'k' };
+  await client.post('/jobs', jobText(QUEUED), { ...key, prefer: 'respond-async' });
+  const [message] = await client.ports.commands['job-create'].receive(1);
+  await answerCommand('job-create', message!, client.ports);
+  const [queued] = (await client.send('/jobs')).json.items;
+  expect(queued).toMatchObject(QUEUED);
+  const repeated = await client.post('/jobs', jobText(QUEUED), key);
+  expect([repeated.status, repeated.json.jobId]).toEqual([201, queued!.jobId]);
+});
+
+test('what a unique key leaves open has its default', async () => {
+  const { json } = await client.post('/jobs', jobText({ unique: { key: 'a' } }));
+  expect(json['unique']).toEqual({ key: 'a', forSeconds: 3_600, until: 'done' });
+});
+
+test('a unique key that is held is a conflict that names its holder', async () => {
+  await client.post('/jobs', jobText({ jobId: 'a', unique: { key: 'k' } }));
+  const { status, json } = await client.post('/jobs', jobText({ unique: { key: 'k' } }));
+  expect([status, json.errors]).toEqual([409, [{ field: 'unique.key', message: containing('a') }]]);
 });
 
 test.each([

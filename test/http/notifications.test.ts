@@ -1,3 +1,5 @@
+import { NOTIFICATION_STATES } from '../../src/domain/notification';
+import { statesSubscribedOfAll } from '../../src/operations/subscriptions';
 import { jobText } from '../messages/wrong-jobs';
 import { functionArn } from '../support/builders';
 import { Client } from './client';
@@ -76,4 +78,81 @@ test('a deletion that died before the row was written is finished by the next', 
   expect(await subscribed()).toEqual(['DONE']);
   expect((await client.delete(`${PATH}/${json.notifyId}`)).status).toBe(204);
   expect(await subscribed()).toEqual([]);
+});
+
+describe('of all jobs', () => {
+  const ALL = '/jobs/*/notifications';
+  const subscribedOfAll = async () => statesSubscribedOfAll(client.ports);
+
+  test('a notification is created, listed and deleted, and a second deletion is no error', async () => {
+    const created = await client.post(ALL, asked('FAILED'));
+    expect([created.status, created.json]).toEqual([201, expect.objectContaining({ jobId: '*', state: 'FAILED' })]);
+    const location = created.headers.get('location')!;
+    expect(location).toBe(`${ALL}/${created.json.notifyId}`);
+    expect((await client.send(ALL)).json).toEqual({ items: [created.json] });
+    expect((await client.send(PATH)).json).toEqual({ items: [] });
+    expect(await subscribedOfAll()).toEqual(['FAILED']);
+    for (let i = 0; i < 2; i++) {
+      expect((await client.delete(location)).status).toBe(204);
+      expect((await client.send(ALL)).json).toEqual({ items: [] });
+      expect(await subscribedOfAll()).toEqual([]);
+    }
+  });
+
+  test.each(NOTIFICATION_STATES)('%s can be heard of', async (state) => {
+    expect((await client.post(ALL, asked(state))).status).toBe(201);
+    expect(await subscribedOfAll()).toEqual([state]);
+  });
+
+  test('the same idempotency key makes one notification, and is refused for another', async () => {
+    const first = await client.post(ALL, asked('BATCH_DONE'), key);
+    expect((await client.post(ALL, asked('BATCH_DONE'), key)).text).toBe(first.text);
+    expect((await client.send(ALL)).json.items).toHaveLength(1);
+    expect((await client.post(ALL, asked('BATCH_FAILED'), key)).status).toBe(422);
+  });
+
+  test('a notification deleted leaves its neighbours, and a state that one of them wants', async () => {
+    const [done, again] = [await client.post(ALL, asked('DONE')), await client.post(ALL, asked('DONE'))];
+    await client.post(ALL, asked('CHAIN_DONE'));
+    await client.delete(`${ALL}/${done.json.notifyId}`);
+    expect(await subscribedOfAll()).toEqual(['DONE', 'CHAIN_DONE']);
+    await client.delete(`${ALL}/${again.json.notifyId}`);
+    expect(await subscribedOfAll()).toEqual(['CHAIN_DONE']);
+  });
+
+  test('a deletion that died before the set was written is finished by the next', async () => {
+    const { json } = await client.post(ALL, asked('DONE'));
+    await client.ports.notifications.remove({ jobId: '*', state: 'DONE', notifyId: json.notifyId });
+    expect(await subscribedOfAll()).toEqual(['DONE']);
+    expect((await client.delete(`${ALL}/${json.notifyId}`)).status).toBe(204);
+    expect(await subscribedOfAll()).toEqual([]);
+  });
+
+  test('whoever subscribes while the last subscriber of the same state leaves is heard', async () => {
+    const { json } = await client.post(ALL, asked('DONE'));
+    const { notifications } = client.ports;
+    let isFirst = true;
+    const of = notifications.of.bind(notifications);
+    notifications.of = async (jobId, state) => {
+      const found = await of(jobId, state);
+      // Right after the leaving one saw that nobody is left, and before it writes so.
+      if (isFirst && found.length === 0) {
+        isFirst = false;
+        await client.post(ALL, asked('DONE'));
+      }
+      return found;
+    };
+    await client.delete(`${ALL}/${json.notifyId}`);
+    expect(isFirst).toBe(false);
+    expect(await subscribedOfAll()).toEqual(['DONE']);
+  });
+
+  test('the states of chains and batches are none of one job', async () => {
+    const { status, json } = await client.post(PATH, asked('CHAIN_FAILED'));
+    expect([status, json.errors]).toEqual([
+      400,
+      [{ field: 'state', message: containing('got "CHAIN_FAILED": chains and batches tell their states to whoever') }],
+    ]);
+    expect(await subscribed()).toEqual([]);
+  });
 });

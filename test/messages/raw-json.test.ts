@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { depthOf, hasLoneSurrogate, RawJson, rawAt, stringify } from '../../src/messages/raw-json';
+import { depthOf, hasLoneSurrogate, RawJson, rawAt, rawItems, stringify } from '../../src/messages/raw-json';
 
 describe('the source text of a value', () => {
   test.each([
@@ -48,6 +48,34 @@ describe('the source text of a value', () => {
     const text = `{"a":${deep},"payload":${deep}}`;
     expect(rawAt(text, ['payload'])).toBe(deep);
     expect(depthOf(text)).toBe(100_001);
+  });
+});
+
+describe('the source texts of the items of a list', () => {
+  test.each([
+    ['[]', []],
+    [' [ \n ] ', []],
+    ['[1]', ['1']],
+    [' [ 1.0 , "a,]\\"" ,[2,[3]], {"b":"}"} ,null] ', ['1.0', '"a,]\\""', '[2,[3]]', '{"b":"}"}', 'null']],
+    ['[9007199254740993,-0.0]', ['9007199254740993', '-0.0']],
+  ])('of %j', (text, items) => {
+    expect(rawItems(text)).toEqual(items);
+  });
+
+  test.each(['{}', '1', '"[1]"', 'null'])('are none of %j, which is no list', (text) => {
+    expect(rawItems(text)).toBeUndefined();
+  });
+
+  test('are what JSON.parse makes of them, one by one', () => {
+    const spaces = fc.constantFrom(0, 2, '\t');
+    fc.assert(
+      fc.property(fc.array(fc.json()), spaces, (items, indent) => {
+        const values = items.map((item) => JSON.parse(item) as unknown);
+        const texts = rawItems(JSON.stringify(values, null, indent))!;
+        expect(texts.map((text) => JSON.parse(text) as unknown)).toEqual(values);
+        expect(texts).toEqual(values.map((_, i) => rawAt(JSON.stringify(values, null, indent), [i])));
+      }),
+    );
   });
 });
 
