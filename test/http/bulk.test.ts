@@ -78,6 +78,13 @@ test('of two jobs with one id the first is created', async () => {
   expect((await client.send('/jobs/a')).json['name']).toBe('first');
 });
 
+test('of two jobs with one unique key one is created, and the other told', async () => {
+  const { json } = await bulk([1, 2].map(() => jobText({ unique: { key: 'u' } })));
+  expect(json).toMatchObject({ created: 1, failed: 1 });
+  const refused = resultsOf(json).find(({ status }) => status !== 201)!;
+  expect(refused).toMatchObject({ status: 409, errors: [{ field: 'unique.key' }] });
+});
+
 test('payloads stay byte for byte, each with its own job', async () => {
   const payloads = ['{"id":9007199254740993,"neg0":-0.0}', '"],}\\"payload\\":1"', '[ 1.0 , {"a":1,"a":2} ]', '-0'];
   await client.post(

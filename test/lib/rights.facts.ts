@@ -15,7 +15,6 @@ const RARELY_USED: Readonly<Record<string, string>> = {
   'job-creator: sqs:SendMessage NOTIFY_QUEUE_URL': 'dispatching tells subscribers, of whom a new job has none',
   'job-deleter: dynamodb:GetItem RUNS_TABLE_NAME':
     'dispatching finds an occurrence that was skipped and recorded before',
-  'job-creator: dynamodb:GetItem CONTROL_TABLE_NAME': 'somebody may have subscribed to the states of all jobs',
   'runner: dynamodb:DeleteItem JOBS_TABLE_NAME':
     'the large payload of a callback that another was faster to start is taken away',
   'scheduler: dynamodb:GetItem JOBS_TABLE_NAME':

@@ -316,8 +316,7 @@ describe('under a rate key', () => {
     await create('a', { rateLimit: { ...rateLimit, limit: 1 }, retry: retry(3, 5) });
     await world.clock.advance(SECOND);
     const { generation, nominalAt } = (await world.runsOf('a'))[0]!;
-    const old = { jobId: 'a', generation, nominalAt, dueAt: nominalAt, isQueued: true, waits: 1 };
-    const body = JSON.stringify(anActivation(old));
+    const body = JSON.stringify(anActivation({ jobId: 'a', generation, nominalAt, dueAt: nominalAt }));
     await world.ports.activations.send([{ body }, { body }, { body }]);
     await world.clock.advance(2 * MINUTE);
     expect(await fates('a')).toEqual(['out-of-attempts']);

@@ -1,4 +1,9 @@
+import type { GroupKind } from '../../src/domain/group';
+import type { JobRequest } from '../../src/domain/job-request';
 import { NOTIFICATION_STATES, type NotificationState } from '../../src/domain/notification';
+import { DEFAULT_RETRY } from '../../src/domain/retry-policy';
+import { cancelGroup } from '../../src/operations/change-group';
+import { createGroup } from '../../src/operations/create-group';
 import { createJob } from '../../src/operations/create-job';
 import { createNotification } from '../../src/operations/create-notification';
 import { deleteJob } from '../../src/operations/delete-job';
@@ -50,6 +55,42 @@ test('every transition of every job reaches who subscribed to all jobs, with the
   for (const { runId, jobId, state, sequence } of world.transitions) {
     expect(heard.get(`${runId}:${sequence}`)).toMatchObject({ source: `/jobs/${jobId}`, data: { state, sequence } });
   }
+  await world.close();
+});
+
+test('what chains and batches become reaches who subscribed to all jobs, by id and sequence, with the counts', async () => {
+  const world = await World.open({ code: { 'job-report': ok, 'job-fails': fails, notify: ok } });
+  await subscribeToEverything('notify', world.ports);
+  world.start();
+  const retry = { ...DEFAULT_RETRY, maxAttempts: 1 };
+  const [good, bad] = [aRequest(), aRequest({ code: 'job-fails', retry })];
+  const create = async (kind: GroupKind, requestId: string, members: JobRequest[][]) =>
+    (await world.untilOver(createGroup(kind, requestId, { members, callbacks: {} }, world.ports))).group.groupId;
+  const done = await create('chain', 'r1', [[good, good]]);
+  const failed = await create('batch', 'r2', [[good], [bad]]);
+  const later = aRequest({ schedule: { kind: 'delay', delaySeconds: 600 } });
+  const cancelled = await create('batch', 'r3', [[later]]);
+  await world.clock.advance(MINUTE);
+  await world.untilOver(cancelGroup('batch', cancelled, world.ports));
+  await world.clock.advance(MINUTE);
+
+  const heard = new Map(world.callsOf('notify').map(({ event }) => [event['id'] as string, event]));
+  const expected: [string, GroupKind, string, number, object][] = [
+    [done, 'chain', 'running', 1, { chainId: done, state: 'RUNNING', total: 2 }],
+    [done, 'chain', 'done', 2, { chainId: done, state: 'DONE', done: 2, percent: 100 }],
+    [failed, 'batch', 'running', 1, { batchId: failed, state: 'RUNNING' }],
+    [failed, 'batch', 'failed', 2, { batchId: failed, state: 'FAILED', failed: 1 }],
+    [cancelled, 'batch', 'running', 1, { batchId: cancelled }],
+    [cancelled, 'batch', 'cancelled', 2, { batchId: cancelled, state: 'CANCELLED' }],
+  ];
+  for (const [groupId, kind, state, sequence, data] of expected) {
+    const event = heard.get(`${groupId}:${sequence}`);
+    expect(event).toMatchObject({ type: `escapement.${kind}.${state}`, subject: groupId, data: { ...data, sequence } });
+  }
+  const groups = new Set(expected.map(([groupId]) => groupId));
+  const ofRuns = [...heard].filter(([, { subject }]) => !groups.has(subject as string)).map(([id]) => id);
+  expect(ofRuns.sort()).toEqual(transitionsOf(world));
+  expect(heard.size - ofRuns.length).toBe(expected.length);
   await world.close();
 });
 

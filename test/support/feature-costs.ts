@@ -4,7 +4,7 @@ import type { Bill } from './meter';
 import { BATCH, openMetered, type Metered } from './metered';
 
 /** Each is carried ten at a time, as a full batch; answers what one of them cost in all. */
-export const FEATURES = {
+const FEATURES = {
   'a second attempt': async ({ create, carry, check, bill }) => {
     const retry = { maxAttempts: 2, backoff: { kind: 'fixed', seconds: 1 } };
     const rows = await create(() => ({ ...target('job-flaky'), retry }));

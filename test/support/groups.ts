@@ -113,7 +113,8 @@ export function payloads(world: World, functionName: string): Record<string, unk
   return world.callsOf(functionName).map(({ event }) => event['payload'] as Record<string, unknown>);
 }
 
-/** How often each of the callbacks was called. */
+/** How many runs each of the callbacks had: one whose runner died may be called again, as the same run. */
 export function callbackCounts(world: World): Record<string, number> {
-  return Object.fromEntries(['on-then', 'on-catch', 'on-finally'].map((name) => [name, world.callsOf(name).length]));
+  const runsOf = (name: string) => new Set(world.callsOf(name).map(({ event }) => event['runId'])).size;
+  return Object.fromEntries(['on-then', 'on-catch', 'on-finally'].map((name) => [name, runsOf(name)]));
 }

@@ -77,7 +77,12 @@ export async function openMetered() {
     });
     await deployed.queue('JOB_CREATE').send(commands);
     await carry('JOB_CREATE', BATCH, asking);
-    const replies = (await deployed.bodiesIn('JOB_CREATED')) as Reply[];
+    const replies: Reply[] = [];
+    while (replies.length < BATCH) {
+      const answers = await deployed.queue('JOB_CREATED').receive(BATCH, { waitMs: 20_000 });
+      replies.push(...answers.map(({ body }) => JSON.parse(body) as Reply));
+      await deployed.queue('JOB_CREATED').remove(answers.map(({ receipt }) => receipt));
+    }
     const refused = replies.filter(({ jobId }) => jobId === undefined);
     if (refused.length > 0) throw new Error(`jobs were refused: ${JSON.stringify(refused)}`);
     return deployed.jobs.readRows(replies.map(({ jobId }) => jobId!));
