@@ -5,7 +5,7 @@ import { codeStore, jobStore, notificationStore, queue, runStore, settingsFrom, 
 
 const env = readEnv(jobCreatorEnv, process.env);
 const ports = {
-  ...surroundings('job-creator'),
+  ...surroundings('job-creator', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),

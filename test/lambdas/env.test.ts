@@ -5,6 +5,7 @@ const right = {
   TICK_SECONDS: '10',
   RETENTION_SECONDS: '2592000',
   ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
+  METRICS_STACK_NAME: 'Escapement-prod',
   JOBS_TABLE_NAME: 'jobs',
   RUNS_TABLE_NAME: 'runs',
   CODE_TABLE_NAME: 'code',
@@ -22,6 +23,10 @@ test('a right environment is read into values, and nothing else of it is', () =>
     RETENTION_SECONDS: 2_592_000,
     ALLOWED_FUNCTION_PATTERNS: ['job-*', 'notify-*'],
   });
+});
+
+test('metrics that are off have no name', () => {
+  expect(readEnv(runnerEnv, { ...right, METRICS_STACK_NAME: 'off' }).METRICS_STACK_NAME).toBe(false);
 });
 
 test('a wrong environment is told with all its faults at once', () => {
