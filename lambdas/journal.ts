@@ -24,10 +24,11 @@ function measuresOf(run: Run): Measures {
   switch (run.state) {
     case 'STARTED':
       return run.latenessMs === undefined ? {} : { LatenessMs: run.latenessMs };
+    // The ratio of the two is watched, and CloudWatch reckons with nothing where it has no value of one.
     case 'DONE':
-      return { RunsDone: 1 };
+      return { RunsDone: 1, RunsFailed: 0 };
     case 'FAILED':
-      return { RunsFailed: 1 };
+      return { RunsDone: 0, RunsFailed: 1 };
     case 'SKIPPED':
       return { RunsSkipped: 1 + (run.alsoCovers ?? 0) };
     case 'CANCELLED':

@@ -109,7 +109,7 @@ export class Monitoring extends Construct {
         meaning: `Of ${LEAST_RUNS} and more runs within 15 minutes ${MOST_FAILED_PERCENT} % or more ended as FAILED.`,
         metric: new MathExpression({
           label: 'failed runs in percent',
-          expression: `IF(FILL(done, 0) + FILL(failed, 0) >= ${LEAST_RUNS}, 100 * FILL(failed, 0) / (FILL(done, 0) + FILL(failed, 0)), 0)`,
+          expression: `IF(done + failed >= ${LEAST_RUNS}, 100 * failed / (done + failed), 0)`,
           usingMetrics: { done: ours('RunsDone', 'Sum'), failed: ours('RunsFailed', 'Sum') },
           period: Duration.minutes(15),
         }),
