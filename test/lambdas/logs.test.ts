@@ -89,8 +89,7 @@ beforeAll(async () => {
     ['DONE', 'notify-unwell'],
     ['FAILED', 'notify-me'],
   ] as const) {
-    for (const jobId of ['hopeless', 'later'])
-      await call('POST', `/jobs/${jobId}/notifications`, { state, ...target(name) });
+    await call('POST', '/jobs/later/notifications', { state, ...target(name) });
   }
   await call('POST', '/jobs/later/pause', { reason: MARKER, by: MARKER });
   await call('PATCH', '/jobs/later', { payload: `${MARKER}, edited` });
