@@ -32,6 +32,12 @@ const list: Kind<readonly string[]> = {
   parse: (value) => (/^[^,\s]+(,[^,\s]+)*$/.test(value) ? value.split(',') : undefined),
 };
 
+/** Absence is said, since an empty variable is more likely a mistake. */
+const nameOrOff: Kind<string | false> = {
+  expects: 'a name, or off',
+  parse: (value) => (value === 'off' ? false : value),
+};
+
 /** The deployment's settings, the same for every function that decides anything. */
 export const settingsEnv = {
   SHARD_COUNT: positiveNumber,
@@ -39,6 +45,8 @@ export const settingsEnv = {
   RETENTION_SECONDS: positiveNumber,
   FAILED_RETENTION_SECONDS: positiveNumber,
   ALLOWED_FUNCTION_PATTERNS: list,
+  /** of the stack that metrics are counted for */
+  METRICS_STACK_NAME: nameOrOff,
 };
 
 export const schedulerEnv = {

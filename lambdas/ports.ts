@@ -30,9 +30,12 @@ const pacing = { clock: systemClock, random: systemRandom };
 const dynamo = once(createDocumentClient);
 const sqs = once(createSqsClient);
 
-/** What every function has: time, chance, ids, and a journal under its own name. */
-export function surroundings(functionName: string): Pick<Ports, 'clock' | 'ids' | 'random' | 'journal'> {
-  return { ...pacing, ids: systemIds, journal: createJournal(functionName) };
+/** What every function has: time, chance, ids, and a journal under its own name, which counts for the stack of that name. */
+export function surroundings(
+  functionName: string,
+  env: { METRICS_STACK_NAME: string | false } = { METRICS_STACK_NAME: false },
+): Pick<Ports, 'clock' | 'ids' | 'random' | 'journal'> {
+  return { ...pacing, ids: systemIds, journal: createJournal(functionName, env.METRICS_STACK_NAME) };
 }
 
 export function settingsFrom(env: Env<typeof settingsEnv>): Settings {

@@ -1,10 +1,19 @@
-import { Duration } from 'aws-cdk-lib';
-import { HttpApi, HttpMethod, HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpNoneAuthorizer,
+  HttpStage,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { apiEnv } from '../lambdas/env';
+import { acknowledge } from './acknowledge';
 import type { Commands } from './commands';
 import { allowQueue } from './grants';
 import { HandlerFunction } from './handler-function';
@@ -14,6 +23,19 @@ import type { Storage } from './storage';
 
 /** An HTTP API gives up after 30 s. */
 const TIMEOUT = Duration.seconds(29);
+
+/** Who asked for what, and what came of it. The path has ids; query and body, where users' data could be, are left out. */
+const ACCESS = {
+  requestId: '$context.requestId',
+  requestedAt: '$context.requestTimeEpoch',
+  ip: '$context.identity.sourceIp',
+  caller: '$context.identity.userArn',
+  method: '$context.httpMethod',
+  path: '$context.path',
+  status: '$context.status',
+  latencyMs: '$context.responseLatency',
+  error: '$context.error.responseType',
+};
 
 export interface ApiProps {
   storage: Storage;
@@ -62,15 +84,37 @@ export class Api extends Construct {
       logRetentionDays: settings.logRetentionDays,
     });
 
-    const api = new HttpApi(this, 'HttpApi', { description: 'Escapement: jobs, runs and notifications' });
+    const api = new HttpApi(this, 'HttpApi', {
+      description: 'Escapement: jobs, runs and notifications',
+      createDefaultStage: false,
+    });
+    new HttpStage(api, 'DefaultStage', {
+      httpApi: api,
+      autoDeploy: true,
+      throttle: { rateLimit: settings.apiRequestsPerSecond, burstLimit: settings.apiBurst },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(
+          new LogGroup(this, 'AccessLogs', {
+            retention: settings.logRetentionDays,
+            removalPolicy: RemovalPolicy.DESTROY,
+          }),
+        ),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS)),
+      },
+    });
     const integration = new HttpLambdaIntegration('Integration', lambda);
     api.addRoutes({ path: '/{proxy+}', methods: [HttpMethod.ANY], integration, authorizer: new HttpIamAuthorizer() });
-    api.addRoutes({
+    const health = api.addRoutes({
       path: '/health',
       methods: [HttpMethod.GET],
       integration,
       authorizer: new HttpNoneAuthorizer(),
     });
+    for (const route of health) {
+      acknowledge(route, {
+        'AwsSolutions-APIG4': 'A monitor without credentials may ask whether the API answers; it learns nothing else.',
+      });
+    }
     this.url = api.apiEndpoint;
   }
 }

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import {
   jobCreatorEnv,
@@ -8,6 +8,7 @@ import {
   notificationDeleterEnv,
   type Contract,
 } from '../lambdas/env';
+import { acknowledge } from './acknowledge';
 import { allowQueue } from './grants';
 import { HandlerFunction, type HandlerFunctionProps } from './handler-function';
 import { QueueWithDeadLetters } from './queue-with-dead-letters';
@@ -123,9 +124,9 @@ export class Commands extends Construct {
       maxReceives: MAX_RECEIVES,
     });
     // Nobody here consumes it, so that it has no dead-letter queue: callers read it.
-    const answers = new Queue(this, replies, {
-      retentionPeriod: REPLIES_KEPT,
-      encryption: QueueEncryption.SQS_MANAGED,
+    const answers = new Queue(this, replies, { retentionPeriod: REPLIES_KEPT });
+    acknowledge(answers, {
+      'AwsSolutions-SQS3': 'No function of the system receives from it, so that no message of it can be undeliverable.',
     });
     return { requests: queue, replies: answers };
   }

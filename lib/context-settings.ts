@@ -2,12 +2,15 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { EscapementSettings } from './settings';
 
 /** Settings as CDK context gives them, by cdk.json or by `-c name=value`, where every value is a text. */
-const CONTEXT_NAMES = ['tickSeconds', 'shards', 'retentionDays', 'failedRetentionDays', 'logRetentionDays'] as const;
+const NUMBERS = ['tickSeconds', 'shards', 'retentionDays', 'failedRetentionDays', 'logRetentionDays'] as const;
+const LIMITS = ['apiRequestsPerSecond', 'apiBurst'] as const;
+const TEXTS = ['encryptionKey', 'alarmTopicArn', 'runbookUrl'] as const;
+const CLAIMS = ['alarms', 'dashboard', 'metrics'] as const;
 
 /**
  * `stage` names the deployment, `prod` unless given; what is deployed as `dev` goes with its tables. Context
  * `removalPolicy` (retain or destroy) says otherwise, `allowedFunctions` is a list separated by commas.
- * @throws Error for a value that cannot be read; whether numbers are in range is `completeSettings`' to say
+ * @throws Error for a value that cannot be read; whether it is in range is `completeSettings`' to say
  */
 export function contextSettings(contextOf: (name: string) => unknown): Partial<EscapementSettings> & { stage: string } {
   const given = (name: string) => {
@@ -22,9 +25,18 @@ export function contextSettings(contextOf: (name: string) => unknown): Partial<E
     stage,
     removalPolicy: removalPolicyOf(given('removalPolicy') ?? (stage === 'dev' ? 'destroy' : 'retain')),
   };
-  for (const name of CONTEXT_NAMES) {
+  for (const name of [...NUMBERS, ...LIMITS]) {
     const value = given(name);
     if (value !== undefined) settings[name] = Number(value);
+  }
+  for (const name of TEXTS) {
+    const value = given(name);
+    if (value !== undefined) settings[name] = asText(value);
+  }
+  for (const name of CLAIMS) {
+    const value = given(name);
+    // What is neither is for `completeSettings` to name among the other faults.
+    if (value !== undefined) settings[name] = ({ true: true, false: false }[asText(value)] ?? value) as boolean;
   }
   const patterns = given('allowedFunctions');
   if (patterns !== undefined)

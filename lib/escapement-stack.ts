@@ -2,6 +2,8 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api';
 import { Commands } from './commands';
+import { encryptEverything } from './encryption';
+import { Monitoring } from './monitoring';
 import { Notifying } from './notifying';
 import { Running } from './running';
 import { Scheduling } from './scheduling';
@@ -16,6 +18,7 @@ export class EscapementStack extends Stack {
   constructor(scope: Construct, id: string, props: EscapementStackProps = {}) {
     super(scope, id, props);
     const settings = completeSettings(props);
+    encryptEverything(this, settings);
 
     const storage = new Storage(this, 'Storage', settings);
     const notifying = new Notifying(this, 'Notifying', { storage, settings });
@@ -25,6 +28,12 @@ export class EscapementStack extends Stack {
     new Scheduling(this, 'Scheduling', { storage, activations, notifyQueue, settings });
     const commands = new Commands(this, 'Commands', { storage, activations, notifyQueue, settings });
     const api = new Api(this, 'Api', { storage, activations, notifyQueue, commands, settings });
+    new Monitoring(this, 'Monitoring', {
+      watched: this,
+      activationQueues: [activations.normal, activations.high],
+      deadActivations: activations.deadLetters,
+      settings,
+    });
 
     this.output('ApiUrl', api.url);
     this.output('JobCreateQueueUrl', commands.jobCreate.requests.queueUrl);

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
 /** The longest that SQS keeps a message. A dead letter's age counts from its first sending, so both queues keep as long. */
@@ -32,15 +32,9 @@ export class QueueWithDeadLetters extends Construct {
 
   constructor(scope: Construct, id: string, { consumerTimeout, maxReceives, deadLetters }: QueueWithDeadLettersProps) {
     super(scope, id);
-    this.deadLetters =
-      deadLetters ??
-      new Queue(this, 'DeadLetters', {
-        retentionPeriod: KEPT,
-        encryption: QueueEncryption.SQS_MANAGED,
-      });
+    this.deadLetters = deadLetters ?? new Queue(this, 'DeadLetters', { retentionPeriod: KEPT });
     this.queue = new Queue(this, 'Queue', {
       retentionPeriod: KEPT,
-      encryption: QueueEncryption.SQS_MANAGED,
       visibilityTimeout: visibilityFor(consumerTimeout),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
     });

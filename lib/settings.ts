@@ -1,4 +1,4 @@
-import { RemovalPolicy, Token } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { settingsEnv } from '../lambdas/env';
 
@@ -18,6 +18,20 @@ export interface EscapementSettings {
   logRetentionDays: number;
   /** what becomes of the tables when the stack goes */
   removalPolicy: RemovalPolicy;
+  /** `aws`: keys that AWS keeps; `new`: a key of the stack's own; or the ARN of a key, whose policy must let CloudWatch Logs use it */
+  encryptionKey: string;
+  /** what the API takes on the average, and at once; beyond that it answers 429 */
+  apiRequestsPerSecond: number;
+  apiBurst: number;
+  /** whether CloudWatch watches the system; docs/runbook.md has a heading for each alarm */
+  alarms: boolean;
+  /** whom alarms tell; empty: nobody */
+  alarmTopicArn: string;
+  /** where the links of the alarms lead */
+  runbookUrl: string;
+  dashboard: boolean;
+  /** whether runs and ticks are counted for CloudWatch; alarms and the dashboard want it, and have it */
+  metrics: boolean;
 }
 
 export const DEFAULT_SETTINGS: EscapementSettings = {
@@ -28,7 +42,18 @@ export const DEFAULT_SETTINGS: EscapementSettings = {
   failedRetentionDays: 30,
   logRetentionDays: 30,
   removalPolicy: RemovalPolicy.RETAIN,
+  encryptionKey: 'aws',
+  apiRequestsPerSecond: 100,
+  apiBurst: 200,
+  alarms: false,
+  alarmTopicArn: '',
+  runbookUrl: 'docs/runbook.md',
+  dashboard: false,
+  metrics: false,
 };
+
+const KEYS = 'aws, new, or the ARN of a KMS key (not of an alias)';
+const TOPICS = 'the ARN of an SNS topic';
 
 /** @throws Error with every fault in one message */
 export function completeSettings(given: Partial<EscapementSettings>): EscapementSettings {
@@ -45,9 +70,18 @@ export function completeSettings(given: Partial<EscapementSettings>): Escapement
         ]),
     ...(settings.allowedFunctions.length > 0 ? [] : ['allowedFunctions is empty; name at least one pattern']),
     ...settings.allowedFunctions.flatMap(patternFault),
+    ...textFault('encryptionKey', settings.encryptionKey, /^(aws|new|arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+)$/, KEYS),
+    ...wholeNumber('apiRequestsPerSecond', settings.apiRequestsPerSecond, 1, 10_000),
+    ...wholeNumber('apiBurst', settings.apiBurst, 1, 5_000),
+    ...(['alarms', 'dashboard', 'metrics'] as const).flatMap((name) => yesOrNo(name, settings[name])),
+    ...textFault('alarmTopicArn', settings.alarmTopicArn, /^(arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+)?$/, TOPICS),
+    ...(settings.alarmTopicArn !== '' && settings.alarms === false
+      ? ['alarmTopicArn tells of alarms; set alarms']
+      : []),
+    ...textFault('runbookUrl', settings.runbookUrl, /^[^\s#]{1,400}$/, 'a URL or path without "#" and spaces'),
   ];
   if (faults.length > 0) throw new Error(`the settings of Escapement are wrong:\n  ${faults.join('\n  ')}`);
-  return settings;
+  return { ...settings, metrics: settings.metrics || settings.alarms || settings.dashboard };
 }
 
 /** The variables that every function with an opinion gets. */
@@ -58,12 +92,23 @@ export function settingsEnvironment(settings: EscapementSettings): Record<keyof 
     RETENTION_SECONDS: String(settings.retentionDays * 86_400),
     FAILED_RETENTION_SECONDS: String(settings.failedRetentionDays * 86_400),
     ALLOWED_FUNCTION_PATTERNS: settings.allowedFunctions.join(','),
+    METRICS_STACK_NAME: settings.metrics ? Aws.STACK_NAME : 'off',
   };
 }
 
 function wholeNumber(name: string, value: number, from: number, to: number): string[] {
   if (Number.isInteger(value) && value >= from && value <= to) return [];
   return [`${name} is ${value}; it must be a whole number from ${from} to ${to}`];
+}
+
+function yesOrNo(name: string, value: unknown): string[] {
+  return typeof value === 'boolean' ? [] : [`${name} is ${JSON.stringify(value)}; it must be true or false`];
+}
+
+/** What only the deployment will know, such as the ARN of a key of the same app, is not judged. */
+function textFault(name: string, value: string, pattern: RegExp, expects: string): string[] {
+  if (Token.isUnresolved(value) || pattern.test(value)) return [];
+  return [`${name} is ${JSON.stringify(value)}; it must be ${expects}`];
 }
 
 /** A pattern goes into an ARN of a policy, where `:` would begin another part and `?` stand for any character. */

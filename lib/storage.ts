@@ -2,7 +2,7 @@ import type { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, ProjectionType, Table, type Attribute } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import { TABLES, type KeyAttribute, type TableLayout, type TableName } from '../src/adapters/aws/table-layout';
-import { allow, type Granted } from './grants';
+import { allow, allowTableKey, type Granted } from './grants';
 
 /** The methods of each store, most as `src/ports.ts` names them, and the actions that the adapter's calls need on its table. */
 const TABLE_ACTIONS = {
@@ -63,6 +63,7 @@ export class Storage extends Construct {
     return {
       value: table.tableName,
       grantTo(grantee) {
+        allowTableKey(grantee, table.encryptionKey);
         if (actions.size > 0) {
           allow(
             grantee,
@@ -81,7 +82,6 @@ export class Storage extends Construct {
     };
   }
 
-  /** Encrypted by DynamoDB's own key, which is always on and costs nothing. */
   private table(id: string, layout: TableLayout, { removalPolicy }: { removalPolicy: RemovalPolicy }): Table {
     const table = new Table(this, id, {
       partitionKey: attribute(layout.partitionKey),

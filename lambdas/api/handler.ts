@@ -5,7 +5,7 @@ import * as made from '../ports';
 
 const env = readEnv(apiEnv, process.env);
 const ports = {
-  ...made.surroundings('api'),
+  ...made.surroundings('api', env),
   settings: made.settingsFrom(env),
   jobs: made.jobStore(env),
   runs: made.runStore(env),

@@ -14,7 +14,7 @@ import {
 
 const env = readEnv(jobCreatorEnv, process.env);
 const ports = {
-  ...surroundings('job-creator'),
+  ...surroundings('job-creator', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),

@@ -5,7 +5,7 @@ import { controlStore, jobStore, queue, runStore, settingsFrom, surroundings } f
 
 const env = readEnv(jobDeleterEnv, process.env);
 const ports = {
-  ...surroundings('job-deleter'),
+  ...surroundings('job-deleter', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),

@@ -5,7 +5,7 @@ import { codeStore, controlStore, jobStore, notificationStore, queue, settingsFr
 
 const env = readEnv(notificationCreatorEnv, process.env);
 const ports = {
-  ...surroundings('notification-creator'),
+  ...surroundings('notification-creator', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   notifications: notificationStore(env),

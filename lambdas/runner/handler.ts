@@ -18,7 +18,7 @@ import {
 
 const env = readEnv(runnerEnv, process.env);
 const ports = {
-  ...surroundings('runner'),
+  ...surroundings('runner', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),

@@ -6,7 +6,7 @@ import { answerTo, loopStartOf, type SchedulerAnswer, type SchedulerEvent } from
 
 const env = readEnv(schedulerEnv, process.env);
 const ports = {
-  ...surroundings('scheduler'),
+  ...surroundings('scheduler', env),
   settings: settingsFrom(env),
   jobs: jobStore(env),
   runs: runStore(env),

@@ -86,7 +86,8 @@ async function deliver(
     eventId: notice.event.id,
     state: notice.state,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
-    ...(outcome.kind === 'failed' ? { reason: outcome.error.type } : {}),
+    // not the error's name: the code chose it
+    ...(outcome.kind === 'failed' ? { reason: 'code-failed' } : {}),
   });
   return outcome;
 }

@@ -6,6 +6,7 @@ const right = {
   RETENTION_SECONDS: '2592000',
   FAILED_RETENTION_SECONDS: '7776000',
   ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
+  METRICS_STACK_NAME: 'Escapement-prod',
   JOBS_TABLE_NAME: 'jobs',
   RUNS_TABLE_NAME: 'runs',
   CODE_TABLE_NAME: 'code',
@@ -26,6 +27,10 @@ test('a right environment is read into values, and nothing else of it is', () =>
     FAILED_RETENTION_SECONDS: 7_776_000,
     ALLOWED_FUNCTION_PATTERNS: ['job-*', 'notify-*'],
   });
+});
+
+test('metrics that are off have no name', () => {
+  expect(readEnv(runnerEnv, { ...right, METRICS_STACK_NAME: 'off' }).METRICS_STACK_NAME).toBe(false);
 });
 
 test('a wrong environment is told with all its faults at once', () => {

@@ -1,11 +1,15 @@
 /** One of the two test files that import aws-cdk-lib, which costs eight seconds; the other is `scenarios/aws.test.ts`. */
 import { RemovalPolicy } from 'aws-cdk-lib';
+import type { Template } from 'aws-cdk-lib/assertions';
 import * as contracts from '../../lambdas/env';
 import { contextSettings } from '../../lib/context-settings';
 import { completeSettings } from '../../lib/settings';
 import { TABLES, type TableLayout } from '../../src/adapters/aws/table-layout';
 import { loopDefinition, resolved, resourcesOf, synthesise, type Resource } from '../support/synthesised';
-import { describeRights, type Rights } from './rights.facts';
+import { describeAudit } from './audit.facts';
+import { describeEncryption } from './encryption.facts';
+import { describeMonitoring } from './monitoring.facts';
+import { describeRights, tableOf, type Rights } from './rights.facts';
 import { describeTickLoop } from './tick-loop.facts';
 
 const template = synthesise();
@@ -243,7 +247,15 @@ function rightsByHandler(): Rights {
 
 describe('rights', () => {
   describeRights(rightsByHandler);
+
+  test('of every role are as reviewed', () => {
+    expect(tableOf(statements)).toMatchSnapshot();
+  });
 });
+
+describe('the audit', describeAudit);
+describe('encryption', describeEncryption);
+describe('monitoring', describeMonitoring);
 
 describe('functions', () => {
   test('there are eight', () => {
@@ -373,6 +385,33 @@ describe('the HTTP API', () => {
     ]);
     expect(Object.fromEntries(routes)).toEqual({ 'ANY /{proxy+}': 'AWS_IAM', 'GET /health': 'NONE' });
   });
+
+  const stageOf = (from: Template) => Object.values(resourcesOf(from, 'AWS::ApiGatewayV2::Stage'))[0]!.Properties;
+
+  test('takes so many requests a second and so many at once, as the settings say', () => {
+    const limits = (rate: number, burst: number) => ({
+      DefaultRouteSettings: { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
+    });
+    expect(stageOf(template)).toMatchObject(limits(100, 200));
+    expect(stageOf(synthesise({ apiRequestsPerSecond: 5, apiBurst: 7 }))).toMatchObject(limits(5, 7));
+  });
+
+  test('logs who asked for what, and neither query nor body nor a header', () => {
+    const { DestinationArn, Format } = stageOf(template)['AccessLogSettings'] as Record<string, string>;
+    expect(resolved(DestinationArn)).toMatch(/^\$\{ApiAccessLogs\w+\.Arn\}$/);
+    const variables = [...Format!.matchAll(/\$context\.([\w.]+)/g)].map(([, name]) => name);
+    expect(variables).toEqual([
+      'requestId',
+      'requestTimeEpoch',
+      'identity.sourceIp',
+      'identity.userArn',
+      'httpMethod',
+      'path',
+      'status',
+      'responseLatency',
+      'error.responseType',
+    ]);
+  });
 });
 
 describe('settings', () => {
@@ -384,9 +423,18 @@ describe('settings', () => {
       failedRetentionDays: 0,
       logRetentionDays: 8,
       allowedFunctions: ['a:b', '?'],
+      encryptionKey: 'alias/mine',
+      apiRequestsPerSecond: 0,
+      apiBurst: -1,
+      dashboard: 'maybe' as unknown as boolean,
+      alarmTopicArn: 'on-call',
+      runbookUrl: 'a b',
     };
     expect(() => completeSettings(wrong)).toThrow(
       /tickSeconds is 0.*\n.*shards is 1.5.*\n.*retentionDays is NaN.*\n.*failedRetentionDays is 0.*\n.*logRetentionDays is 8.*\n.*"a:b".*\n.*"\?"/,
+    );
+    expect(() => completeSettings(wrong)).toThrow(
+      /encryptionKey is "alias\/mine".*\n.*apiRequestsPerSecond is 0.*\n.*apiBurst is -1.*\n.*dashboard is "maybe".*\n.*alarmTopicArn is "on-call".*\n.*set alarms\n.*runbookUrl is "a b"/,
     );
     expect(() => completeSettings({ allowedFunctions: [] })).toThrow('name at least one pattern');
   });
@@ -431,6 +479,10 @@ describe('settings', () => {
       allowedFunctions: ['a-*', 'b'],
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    const topic = 'arn:aws:sns:eu-west-1:111122223333:on-call';
+    const texts = { alarms: 'true', dashboard: 'false', alarmTopicArn: topic, encryptionKey: 'new', apiBurst: '7' };
+    expect(context(texts)).toMatchObject({ ...texts, alarms: true, dashboard: false, apiBurst: 7 });
+    expect(() => completeSettings(context({ metrics: 'yes' }))).toThrow('metrics is "yes"; it must be true or false');
   });
 
   test('only stage dev goes with its tables, unless context says otherwise', () => {

@@ -21,6 +21,27 @@ const RARELY_USED: Readonly<Record<string, string>> = {
     'a job with a large payload, whose run was given up, is kept as long as the run',
 };
 
+interface Statement {
+  roleIds: string[];
+  actions: string[];
+  resources: string[];
+}
+
+/** A line for each role and resource with the actions on it, without the hashes of logical ids. */
+export function tableOf(statements: readonly Statement[]): string {
+  const withoutHash = (text: string) => text.replace(/(?<=[a-z])[0-9A-F]{8}\b/g, '');
+  const actionsOn = new Map<string, Set<string>>();
+  for (const { roleIds, actions, resources } of statements) {
+    for (const line of roleIds.flatMap((role) => resources.map((on) => withoutHash(`${role} | ${on}`)))) {
+      actionsOn.set(line, new Set([...(actionsOn.get(line) ?? []), ...actions]));
+    }
+  }
+  return [...actionsOn]
+    .map(([line, actions]) => `${line} | ${[...actions].sort().join(', ')}`)
+    .sort()
+    .join('\n');
+}
+
 /** Does each function have the rights that its calls need, and none beside? Its handlers run on the emulators to see. */
 export function describeRights(rightsOf: () => Rights): void {
   let calls: readonly AwsCall[];

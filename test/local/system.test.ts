@@ -100,3 +100,26 @@ test('the record of a run is kept for the days that were asked for', async () =>
   await database.close();
   expect(items.map(({ expiresAt, nominalAt }) => expiresAt - nominalAt)).toEqual([2 * DAY]);
 });
+
+test('no line of the journal has a word of a payload, a result or an error of a user', async () => {
+  const marker = 'nobody-may-read-this';
+  handler('tells', `module.exports = () => ({ result: '${marker}' });`);
+  handler('fails', `module.exports = () => { throw Object.assign(new Error('${marker}'), { name: '${marker}' }); };`);
+  await start({ concurrency: 1, retentionDays: 3 });
+  const job = (jobId: string) => ({
+    jobId,
+    name: marker,
+    payload: marker,
+    target: { functionArn: functionArn(jobId) },
+    retry: { maxAttempts: 1 },
+  });
+  await post('/jobs', { ...job('tells'), delaySeconds: 1 });
+  await post('/jobs/tells/notifications', { state: 'DONE', target: { functionArn: functionArn('fails') } });
+  await post('/jobs', job('fails'));
+  await line(became('fails', 'FAILED'));
+  await line(became('tells', 'DONE'));
+  await line(({ event }) => event === 'not-notified');
+  // Its own output, to which its errors go too, is for the code to answer for.
+  const journal = lines.filter(({ event }) => event !== 'output');
+  expect(journal.filter((each) => JSON.stringify(each).includes(marker))).toEqual([]);
+});

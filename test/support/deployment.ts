@@ -168,6 +168,7 @@ export async function deploy({ queues = {}, around = (_, send) => send() }: Depl
     RETENTION_SECONDS: String(30 * 86_400),
     FAILED_RETENTION_SECONDS: String(30 * 86_400),
     ALLOWED_FUNCTION_PATTERNS: 'job-*,notify-*',
+    METRICS_STACK_NAME: 'Escapement-test',
   });
   for (const [name, tableName] of Object.entries(tableNames)) {
     process.env[`${name.toUpperCase()}_TABLE_NAME`] = tableName;

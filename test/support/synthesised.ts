@@ -14,10 +14,14 @@ export interface Resource {
 }
 
 /** With the context of cdk.json, and without bundling a single handler. */
-export function synthesise(props: EscapementStackProps = {}): Template {
+export function stackWith(props: EscapementStackProps = {}): EscapementStack {
   const cdkJson = JSON.parse(readFileSync(join(__dirname, '..', '..', 'cdk.json'), 'utf8')) as { context: object };
   const app = new App({ context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } });
-  return Template.fromStack(new EscapementStack(app, 'Escapement', props));
+  return new EscapementStack(app, 'Escapement', props);
+}
+
+export function synthesise(props: EscapementStackProps = {}): Template {
+  return Template.fromStack(stackWith(props));
 }
 
 /** Resources of a type by their logical ids. */
