@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'cdk.out/', '.escapement/', 'coverage/', 'my-handlers/', 'my-data/'] },
+  { ignores: ['node_modules/', 'cdk.out/', '.escapement/', 'coverage/', 'my-handlers/', 'my-data/', '.stack-test/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

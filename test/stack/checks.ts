@@ -1,0 +1,282 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Cloud, Json } from './cloud';
+
+/** What is checked, in the words that are printed; throws with what is wrong. */
+export interface Check {
+  title: string;
+  run: (cloud: Cloud) => Promise<void>;
+}
+
+const SECOND = 1_000;
+const arn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${name}`;
+const target = (name: string) => ({ functionArn: arn(name) });
+
+/** While nothing is due: what goes through the queues alone, and what an idle minute costs. */
+export const WHILE_IDLE: Check[] = [
+  {
+    title: 'the rule starts the loop each minute, and with nothing due a loop ticks once',
+    run: async (cloud) => {
+      const loop = await until('a loop ends', 130, async () => {
+        return (await cloud.loops()).find(({ status }) => status === 'SUCCEEDED');
+      });
+      equal(loop.ticks, 1, 'ticks of an idle loop');
+    },
+  },
+  {
+    title: 'an immediate job created over HTTP runs, and its result is in its run',
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'at-once', target: target('job-hello'), payload: { order: 7 } });
+      const run = await finished(cloud, 'at-once');
+      equal(run.state, 'DONE', 'state');
+      equal(run.result, { hello: 'at-once' }, 'result');
+    },
+  },
+  {
+    title: 'a delayed job starts at its second and never before it',
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'delayed', target: target('job-hello'), delaySeconds: 6 });
+      const run = await finished(cloud, 'delayed');
+      isTrue(Date.parse(run.startedAt) >= Date.parse(run.dueAt), `started ${run.startedAt}, due ${run.dueAt}`);
+    },
+  },
+  {
+    title: 'a job created by a message on job-create is answered on job-created, and runs',
+    run: async (cloud) => {
+      const job = { jobId: 'by-queue', target: target('job-hello') };
+      await cloud.send('JobCreate', { version: 1, requestId: 'stack-1', job });
+      const reply = await until('a reply', 60, () => cloud.reply('JobCreated', 'stack-1'));
+      equal([reply.ok, reply.jobId], [true, 'by-queue'], 'the reply');
+      equal((await finished(cloud, 'by-queue')).state, 'DONE', 'state');
+    },
+  },
+  {
+    title: 'a notification arrives',
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'told', target: target('job-hello'), delaySeconds: 8 });
+      const answer = await cloud.request('POST', '/jobs/told/notifications', {
+        state: 'DONE',
+        target: target('notify-print'),
+      });
+      equal(answer.status, 201, 'status');
+      await until('the news', 60, async () => {
+        const lines = await cloud.log('notify-print');
+        return lines.some(({ text }) => text.includes('news escapement.run.done of /jobs/told')) || undefined;
+      });
+    },
+  },
+  {
+    title: 'deletion removes everything, and answers on job-deleted and notify-deleted',
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'gone', target: target('job-hello'), delaySeconds: 600 });
+      await cloud.request('POST', '/jobs/gone/notifications', { state: 'DONE', target: target('notify-print') });
+      await cloud.send('JobDelete', { version: 1, requestId: 'stack-2', jobId: 'gone' });
+      equal((await until('a reply', 60, () => cloud.reply('JobDeleted', 'stack-2'))).ok, true, 'ok on job-deleted');
+      equal(
+        (await until('a reply', 60, () => cloud.reply('NotifyDeleted', 'stack-2'))).ok,
+        true,
+        'ok on notify-deleted',
+      );
+      equal((await cloud.request('GET', '/jobs/gone')).status, 404, 'status of the job');
+    },
+  },
+  {
+    title: 'a job that fails is tried again',
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'flaky', target: target('job-flaky'), retry: quickly(2) });
+      const run = await finished(cloud, 'flaky');
+      equal([run.state, run.attempt], ['DONE', 2], 'state and attempt');
+    },
+  },
+  {
+    title: 'a job that always fails lands among the failed runs, with its error',
+    run: async (cloud) => {
+      await created(cloud, {
+        jobId: 'failing',
+        target: target('job-fails'),
+        retry: quickly(2),
+        payload: { keep: 'me' },
+      });
+      const run = await finished(cloud, 'failing');
+      equal([run.state, run.attempt, run.reason], ['FAILED', 2, 'out-of-attempts'], 'state, attempt and reason');
+      equal(run.error.message, 'this job fails on purpose', 'error');
+      const failed = await cloud.request('GET', '/failed?job=failing');
+      equal(
+        failed.json.items.map(({ runId }) => runId),
+        [run.runId],
+        'the failed runs of the job',
+      );
+    },
+  },
+  {
+    title: 'a request without a signature is refused, and health is open',
+    run: async (cloud) => {
+      equal((await cloud.requestUnsigned('GET', '/jobs')).status, 403, 'status of /jobs');
+      equal((await cloud.requestUnsigned('GET', '/health')).status, 200, 'status of /health');
+    },
+  },
+  {
+    title: 'a function outside the allow-list is refused',
+    run: async (cloud) => {
+      const answer = await cloud.request('POST', '/jobs', { target: target('team-of-others') });
+      equal(answer.status, 400, 'status');
+      equal(answer.json.errors[0]?.field, 'target.functionArn', 'the field');
+    },
+  },
+  {
+    title: 'a message that is no JSON ends in the dead-letter queue while its neighbours are answered',
+    run: async (cloud) => {
+      // Five deliveries of three minutes each are longer than this test; a function that starts cold takes a few seconds.
+      await cloud.setVisibility('JobCreate', 6);
+      const job = { jobId: 'neighbour', target: target('job-hello') };
+      await cloud.send('JobCreate', 'this is no JSON');
+      await cloud.send('JobCreate', { version: 1, requestId: 'stack-3', job });
+      equal((await until('a reply', 60, () => cloud.reply('JobCreated', 'stack-3'))).ok, true, 'ok of the neighbour');
+      const deadLetters = (await cloud.queueNames()).find((name) => name.includes('JobCreateDeadLetters'))!;
+      await until('a dead letter', 90, async () => {
+        const { ApproximateNumberOfMessages: count } = await cloud.attributesOf(deadLetters);
+        return count === '1' || undefined;
+      });
+    },
+  },
+];
+
+const LIVING_SECONDS = 120;
+
+/** A job of every second lives for two minutes, while two loops run at once and the scheduler fails for a while after. */
+export const WHILE_BUSY: Check[] = [
+  {
+    title: `a job of every second runs at each of its seconds for ${LIVING_SECONDS} s, also while two loops run at once`,
+    run: async (cloud) => {
+      await created(cloud, { jobId: 'each-second', target: target('job-hello'), schedule: 'rate(1 second)' });
+      const from = Date.now();
+      await wait(40 * SECOND);
+      await cloud.startLoop();
+      await wait((LIVING_SECONDS - 40) * SECOND);
+      const to = Date.now();
+      const runs = await settled(cloud, 'each-second', from + 2 * SECOND, to - 5 * SECOND);
+      for (const run of runs) {
+        equal([run.state, run.attempt], ['DONE', 1], `state and attempt of the run of ${run.nominalAt}`);
+        isTrue(Date.parse(run.startedAt) >= Date.parse(run.nominalAt), `${run.startedAt} is before ${run.nominalAt}`);
+      }
+      await checkCalledOnce(cloud, runs);
+    },
+  },
+  {
+    title: 'the scheduler fails for 30 s, and nothing is lost',
+    run: async (cloud) => {
+      const scheduler = await cloud.functionName('Scheduler');
+      const from = Date.now();
+      const table = await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', 'no-such-table');
+      await wait(30 * SECOND);
+      const before = (await cloud.runsOf('each-second')).length;
+      await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', table);
+      const brokenUntil = Date.now();
+      const late = await until('runs again', 90, async () => {
+        const runs = await cloud.runsOf('each-second');
+        return runs.some(({ dueAt, state }) => state === 'DONE' && Date.parse(dueAt) > brokenUntil + 5 * SECOND)
+          ? runs
+          : undefined;
+      });
+      isTrue(late.length > before, 'no run was added after the scheduler was well again');
+      await settled(cloud, 'each-second', from, brokenUntil + 5 * SECOND);
+    },
+  },
+  {
+    title: 'while it lives a loop ticks several times',
+    run: async (cloud) => {
+      // The first two minutes went out when the job was created; from then on each tick sends what the next seconds need.
+      await until('a loop of three ticks', 100, async () => {
+        return (await cloud.loops()).find(({ ticks }) => ticks >= 3);
+      });
+    },
+  },
+  {
+    title: 'a job that was deleted starts nothing more',
+    run: async (cloud) => {
+      equal((await cloud.request('DELETE', '/jobs/each-second')).status, 204, 'status');
+      const before = (await callsOf(cloud, 'each-second')).size;
+      await wait(6 * SECOND);
+      const after = (await callsOf(cloud, 'each-second')).size;
+      // What had begun when it was deleted may still be told of.
+      isTrue(after - before <= 2, `${after - before} calls after the deletion`);
+    },
+  },
+];
+
+const quickly = (maxAttempts: number) => ({ maxAttempts, backoff: { kind: 'fixed', seconds: 1 } });
+
+async function created(cloud: Cloud, job: object): Promise<void> {
+  const answer = await cloud.request('POST', '/jobs', job);
+  equal(answer.status, 201, `status of the creation (${JSON.stringify(answer.json).slice(0, 200)})`);
+}
+
+/** The only run of a job, once it is over. */
+function finished(cloud: Cloud, jobId: string): Promise<Json> {
+  return until(`job ${jobId} is over`, 90, async () => {
+    const [run] = await cloud.runsOf(jobId);
+    return ['DONE', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(run?.state ?? '') ? run : undefined;
+  });
+}
+
+/** Each second of [from, to] has a run that is over, or is covered by a record that says why. */
+async function settled(cloud: Cloud, jobId: string, from: number, to: number): Promise<Json[]> {
+  const seconds: number[] = [];
+  for (let at = Math.ceil(from / SECOND) * SECOND; at <= to; at += SECOND) seconds.push(at);
+  return until(`all runs of ${jobId} are over`, 60, async (isLast) => {
+    const runs = await cloud.runsOf(jobId);
+    const missing = seconds.filter((at) => !runs.some((run) => covers(run, at)));
+    if (isLast)
+      equal(
+        missing.map((at) => new Date(at).toISOString()),
+        [],
+        'seconds without a run that is over',
+      );
+    return missing.length === 0 ? runs.filter(({ nominalAt }) => seconds.includes(Date.parse(nominalAt))) : undefined;
+  });
+}
+
+function covers({ nominalAt, state, alsoCovers = 0 }: Json, at: number): boolean {
+  if (!['DONE', 'SKIPPED'].includes(state)) return false;
+  const last = Date.parse(nominalAt);
+  return at <= last && at >= last - alsoCovers * SECOND;
+}
+
+async function checkCalledOnce(cloud: Cloud, runs: readonly Json[]): Promise<void> {
+  const calls = await callsOf(cloud, 'each-second');
+  const twice = runs.filter(({ runId }) => (calls.get(runId) ?? 0) > 1).map(({ runId }) => runId);
+  equal(twice, [], 'runs whose code was called twice');
+}
+
+/** How often the code was called for each run of a job. */
+async function callsOf(cloud: Cloud, jobId: string): Promise<Map<string, number>> {
+  const calls = new Map<string, number>();
+  for (const { text } of await cloud.log('job-hello')) {
+    const runId = new RegExp(`hello from ${jobId} run (\\S+)`).exec(text)?.[1];
+    if (runId !== undefined) calls.set(runId, (calls.get(runId) ?? 0) + 1);
+  }
+  return calls;
+}
+
+/** Asks once a second until there is an answer, so many seconds at most. */
+async function until<Found>(
+  what: string,
+  seconds: number,
+  ask: (isLast: boolean) => Promise<Found | undefined>,
+): Promise<Found> {
+  for (const end = Date.now() + seconds * SECOND; ;) {
+    const isLast = Date.now() > end;
+    const found = await ask(isLast);
+    if (found !== undefined) return found;
+    if (isLast) throw new Error(`after ${seconds} s there is still not: ${what}`);
+    await wait(SECOND);
+  }
+}
+
+function equal(got: unknown, wanted: unknown, what: string): void {
+  const [a, b] = [JSON.stringify(got), JSON.stringify(wanted)];
+  if (a !== b) throw new Error(`${what}: got ${a}, wanted ${b}`);
+}
+
+function isTrue(claim: boolean, otherwise: string): void {
+  if (!claim) throw new Error(otherwise);
+}

@@ -1,0 +1,246 @@
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import {
+  GetFunctionConfigurationCommand,
+  LambdaClient,
+  ListFunctionsCommand,
+  UpdateFunctionConfigurationCommand,
+} from '@aws-sdk/client-lambda';
+
+import { signed } from './sign';
+
+export interface Answer {
+  status: number;
+  json: Json;
+}
+
+/** What the API and the queues answer, as far as the checks look into it. */
+export interface Json {
+  [member: string]: unknown;
+  requestId: string;
+  jobId: string;
+  runId: string;
+  ok: boolean;
+  state: string;
+  reason: string;
+  attempt: number;
+  nominalAt: string;
+  dueAt: string;
+  startedAt: string;
+  alsoCovers?: number;
+  result: unknown;
+  error: { type: string; message: string };
+  errors: { field: string; message: string }[];
+  items: Json[];
+  cursor?: string;
+}
+
+interface LogPage {
+  events: { timestamp: number; message: string }[];
+  nextToken?: string;
+}
+
+interface Execution {
+  executionArn: string;
+  startDate: number;
+  status: string;
+}
+
+/** What a user of the deployed system reaches from outside, and what an operator sees of it. */
+export class Cloud {
+  readonly #url: string;
+  readonly #apiUrl: string;
+  readonly #replies = new Map<string, Json>();
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly sqs: SQSClient;
+  readonly lambda: LambdaClient;
+
+  constructor(url: string, outputs: Readonly<Record<string, string>>) {
+    this.#url = url;
+    this.outputs = outputs;
+    // The emulator has the API under a path; its own answer names a host that not every resolver knows.
+    const apiId = new URL(outputs['ApiUrl']!).hostname.split('.')[0]!;
+    this.#apiUrl = `${url}/_aws/execute-api/${apiId}/$default`;
+    const client = {
+      endpoint: url,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    };
+    this.sqs = new SQSClient(client);
+    this.lambda = new LambdaClient(client);
+  }
+
+  request(method: string, path: string, body?: unknown): Promise<Answer> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return this.#send(method, path, text, signed(method, new URL(this.#apiUrl + path), text, new Date()));
+  }
+
+  requestUnsigned(method: string, path: string): Promise<Answer> {
+    return this.#send(method, path, '', {});
+  }
+
+  async #send(method: string, path: string, body: string, headers: Record<string, string>): Promise<Answer> {
+    const answer = await fetch(this.#apiUrl + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      signal: AbortSignal.timeout(30_000),
+      ...(body === '' ? {} : { body }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, json: JSON.parse(text === '' ? '{}' : text) as Json };
+  }
+
+  /** Every run of a job, the earliest first. */
+  async runsOf(jobId: string): Promise<Json[]> {
+    const runs: Json[] = [];
+    for (let cursor = ''; ;) {
+      const { json } = await this.request('GET', `/jobs/${jobId}/runs?limit=100${cursor}`);
+      runs.push(...(json.items ?? []));
+      if (json.cursor === undefined) return runs.reverse();
+      cursor = `&cursor=${encodeURIComponent(json.cursor)}`;
+    }
+  }
+
+  /** `queue` is the name of an output without its `QueueUrl`. */
+  async send(queue: string, body: unknown): Promise<void> {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    await this.sqs.send(new SendMessageCommand({ QueueUrl: this.queueUrl(queue), MessageBody: text }));
+  }
+
+  /** The answer to this request, once it came; what answers others is kept for them. */
+  async reply(queue: string, requestId: string): Promise<Json | undefined> {
+    const QueueUrl = this.queueUrl(queue);
+    const { Messages = [] } = await this.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1 }),
+    );
+    for (const { Body, ReceiptHandle } of Messages) {
+      await this.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+      const reply = JSON.parse(Body!) as Json;
+      this.#replies.set(`${queue} ${reply.requestId}`, reply);
+    }
+    return this.#replies.get(`${queue} ${requestId}`);
+  }
+
+  queueUrl(queue: string): string {
+    const path = new URL(this.outputs[`${queue}QueueUrl`] ?? queue).pathname;
+    return this.#url + path;
+  }
+
+  async queueNames(): Promise<string[]> {
+    const { QueueUrls = [] } = await this.sqs.send(new ListQueuesCommand({}));
+    return QueueUrls;
+  }
+
+  async attributesOf(queueUrl: string): Promise<Record<string, string>> {
+    const { Attributes = {} } = await this.sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: this.queueUrl(queueUrl), AttributeNames: ['All'] }),
+    );
+    return Attributes;
+  }
+
+  async setVisibility(queue: string, seconds: number): Promise<void> {
+    const Attributes = { VisibilityTimeout: String(seconds) };
+    await this.sqs.send(new SetQueueAttributesCommand({ QueueUrl: this.queueUrl(queue), Attributes }));
+  }
+
+  async functionName(part: string): Promise<string> {
+    const { Functions = [] } = await this.lambda.send(new ListFunctionsCommand({}));
+    const found = Functions.find(({ FunctionName = '' }) => FunctionName.includes(part));
+    if (!found) throw new Error(`there is no function with ${part} in its name`);
+    return found.FunctionName!;
+  }
+
+  /** Changes a variable of a function, and answers what it was. */
+  async setVariable(functionName: string, name: string, value: string): Promise<string> {
+    const { Environment } = await this.lambda.send(new GetFunctionConfigurationCommand({ FunctionName: functionName }));
+    const Variables = { ...Environment?.Variables, [name]: value };
+    await this.lambda.send(
+      new UpdateFunctionConfigurationCommand({ FunctionName: functionName, Environment: { Variables } }),
+    );
+    return Environment?.Variables?.[name] ?? '';
+  }
+
+  /** Every line in the log groups whose names have this part, with its instant in epoch ms. */
+  async log(part: string): Promise<{ at: number; text: string }[]> {
+    const { logGroups } = await this.#call<{ logGroups: { logGroupName: string }[] }>(
+      'logs',
+      'Logs_20140328.DescribeLogGroups',
+      {},
+    );
+    const lines: { at: number; text: string }[] = [];
+    for (const { logGroupName } of logGroups.filter((group) => group.logGroupName.includes(part))) {
+      for (let nextToken: string | undefined; ;) {
+        const page: LogPage = await this.#call<LogPage>('logs', 'Logs_20140328.FilterLogEvents', {
+          logGroupName,
+          nextToken,
+        });
+        lines.push(...page.events.map(({ timestamp, message }) => ({ at: timestamp, text: message })));
+        nextToken = page.nextToken;
+        if (nextToken === undefined) break;
+      }
+    }
+    return lines;
+  }
+
+  /** The loops that were started so far, and how often each ticked with success. */
+  async loops(): Promise<{ startedAt: number; status: string; ticks: number }[]> {
+    const stateMachineArn = await this.loopArn();
+    const { executions } = await this.#call<{ executions: Execution[] }>('states', 'AWSStepFunctions.ListExecutions', {
+      stateMachineArn,
+    });
+    return Promise.all(
+      executions.map(async ({ executionArn, startDate, status }) => {
+        const { events } = await this.#call<{ events: { type: string }[] }>(
+          'states',
+          'AWSStepFunctions.GetExecutionHistory',
+          {
+            executionArn,
+            maxResults: 1000,
+          },
+        );
+        const ticks = events.filter(({ type }) => type === 'TaskSucceeded');
+        return { startedAt: startDate * 1000, status, ticks: ticks.length };
+      }),
+    );
+  }
+
+  async startLoop(): Promise<void> {
+    await this.#call('states', 'AWSStepFunctions.StartExecution', {
+      stateMachineArn: await this.loopArn(),
+      input: '{}',
+    });
+  }
+
+  private async loopArn(): Promise<string> {
+    const { stateMachines } = await this.#call<{ stateMachines: { stateMachineArn: string }[] }>(
+      'states',
+      'AWSStepFunctions.ListStateMachines',
+      {},
+    );
+    return stateMachines[0]!.stateMachineArn;
+  }
+
+  /** Services whose clients this project does not carry; the emulator checks no signature. */
+  async #call<Result>(service: string, target: string, body: object): Promise<Result> {
+    const answer = await fetch(this.#url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': target,
+        authorization: `AWS4-HMAC-SHA256 Credential=test/20270101/us-east-1/${service}/aws4_request, SignedHeaders=host, Signature=none`,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const json = (await answer.json()) as Result;
+    if (!answer.ok) throw new Error(`${target}: ${answer.status} ${JSON.stringify(json).slice(0, 300)}`);
+    return json;
+  }
+}

@@ -1,0 +1,93 @@
+/** Deploys the synthesised stack to an emulator of AWS, drives it from outside, and takes it away again. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cdk } from './cdk';
+import { WHILE_BUSY, WHILE_IDLE, type Check } from './checks';
+import { Cloud } from './cloud';
+import { FOLDER, installEmulator, MissingError, startEmulator, VERSION, type Emulator } from './emulator';
+import { workAround } from './workarounds';
+
+/** What this machine lacks is told from a stack that is wrong. */
+const MISSING = 3;
+const STACK = ['-c', 'stage=dev', '-c', 'tickSeconds=10'];
+const EXAMPLES = ['--app', 'npx tsx examples/stack/app.ts', '--output', 'cdk.out/examples'];
+
+const startedAt = Date.now();
+const results: { title: string; seconds: number; error?: string }[] = [];
+let emulator: Emulator | undefined;
+
+function say(line: string): void {
+  console.log(`${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s  ${line}`);
+}
+
+async function step<Done>(what: string, work: () => Promise<Done>): Promise<Done> {
+  say(what);
+  return work();
+}
+
+async function check({ title, run }: Check, cloud: Cloud): Promise<void> {
+  const from = Date.now();
+  let error: string | undefined;
+  try {
+    await run(cloud);
+  } catch (thrown) {
+    error = (thrown as Error).message;
+  }
+  results.push({ title, seconds: Math.round((Date.now() - from) / 1000), ...(error === undefined ? {} : { error }) });
+  say(`${error === undefined ? 'ok     ' : 'FAILED '} ${title}${error === undefined ? '' : `\n        ${error}`}`);
+}
+
+async function main(): Promise<void> {
+  const program = await step(`ministack ${VERSION} in a virtual environment`, async () => installEmulator());
+  emulator = await step('the emulator starts', () => startEmulator(program));
+  const { url } = emulator;
+  writeFileSync(join(FOLDER, 'cdk.log'), '');
+  await step('cdk bootstrap', () => cdk(url, 'bootstrap', 'aws://000000000000/us-east-1'));
+  const outputs = await step('cdk deploy of the stack, unchanged', () =>
+    cdk(url, 'deploy', '--require-approval', 'never', ...STACK),
+  );
+  await step('cdk deploy of the examples', () => cdk(url, 'deploy', '--require-approval', 'never', ...EXAMPLES));
+  const cloud = new Cloud(url, outputs);
+  for (const line of await workAround(cloud)) say(line);
+
+  await Promise.all(WHILE_IDLE.map((one) => check(one, cloud)));
+  for (const one of WHILE_BUSY) await check(one, cloud);
+
+  await check(
+    {
+      title: 'cdk destroy takes both stacks away',
+      run: async () => {
+        await cdk(url, 'destroy', '--force', ...EXAMPLES);
+        await cdk(url, 'destroy', '--force', ...STACK);
+      },
+    },
+    cloud,
+  );
+}
+
+async function end(code: number): Promise<never> {
+  await emulator?.stop();
+  process.exit(code);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(130));
+
+main()
+  .then(
+    () => 0,
+    (error: unknown) => {
+      say(error instanceof MissingError ? error.message : `stopped: ${(error as Error).message}`);
+      if (!(error instanceof MissingError))
+        results.push({ title: 'the test itself', seconds: 0, error: String(error) });
+      return error instanceof MissingError ? MISSING : 1;
+    },
+  )
+  .then((code) => {
+    const failed = results.filter(({ error }) => error !== undefined);
+    for (const { title, seconds, error } of results)
+      console.log(`${error === undefined ? '✓' : '✗'} ${title} (${seconds} s)`);
+    console.log(`in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+    if (code !== MISSING) console.log(`${results.length - failed.length} passed, ${failed.length} failed`);
+    return end(code === 0 && failed.length > 0 ? 1 : code);
+  })
+  .catch(() => process.exit(1));
