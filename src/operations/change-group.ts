@@ -33,7 +33,7 @@ export async function cancelGroup(kind: GroupKind, groupId: string, ports: Group
 }
 
 /**
- * Sends again what failed, and with it what was skipped for that.
+ * Sends again what failed, and with it what was skipped for that, also if all that failed was sent again one by one.
  * @throws NotFoundError; ConflictError when nothing failed, it was cancelled, or nothing of it may be sent again
  */
 export async function retryGroup(kind: GroupKind, groupId: string, ports: GroupPorts): Promise<GroupStanding> {
@@ -43,11 +43,12 @@ export async function retryGroup(kind: GroupKind, groupId: string, ports: GroupP
   }
   const parts = listed(head, await ports.groups.readParts(groupId));
   const failed = parts.flatMap((part) => placesOf(part, 'F').map((index) => ({ part, index })));
-  if (failed.length === 0) throw new ConflictError(`${kind}Id`, `nothing of ${kind} ${groupId} has failed`);
-
   // What failed comes last: as long as it is there, a repeat of this request begins anew.
   const revived = await Promise.all(parts.map((part) => reviveStopped(part, head, ports)));
   const anew = revived.filter((part) => placesOf(part, 'P').some((index) => isAnew(part, index)));
+  if (failed.length === 0 && anew.length === 0) {
+    throw new ConflictError(`${kind}Id`, `nothing of ${kind} ${groupId} has failed`);
+  }
   await sendPartWork(
     groupId,
     anew.map(({ partId }) => partId),

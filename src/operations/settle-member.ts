@@ -14,7 +14,7 @@ import { isFinal, type Run } from '../domain/run';
 import type { FollowUpPorts } from './follow-up';
 import { keepGroup } from './keep-group';
 import { memberRows, recordSkipped, sendTurns } from './member-runs';
-import { breakGroup, pauseAfterLoss, tellGroup, tellProgress } from './tell-group';
+import { callCatch, pauseAfterLoss, stopGroup, tellGroup, tellProgress } from './tell-group';
 
 /** A part that others keep changing is tried so often. Every loss is another's success. */
 const MOST_LOST_WRITES = 100;
@@ -60,7 +60,9 @@ async function afterSettled(
   if (skipped.length > 0) await skipRest(run, member, part, skipped, ports);
   const isCurrent = reason !== 'superseded' && reason !== 'of-another-life';
   const isBreak = isCurrent && (state === 'F' || (state === 'S' && !endedWithGroup(run)));
-  if (isBreak) await breakGroup(run, part, reason === 'repeated', ports);
+  if (isBreak) await stopGroup(part, reason === 'repeated', ports);
+  // What a person sent again has failed before, and whoever was to tell of that may have died.
+  if (isBreak || run.series) await callCatch(run, part.groupId, ports);
   // The head hears of a part's end, of its going on again, and of whatever it may not have heard because a process died.
   const isOfNote = isSettled(part) || isSettled(before) || (!next && part.sequences !== undefined);
   if (isOfNote || reason === 'sent-again') await tellGroup(part, reason === 'sent-again', ports);

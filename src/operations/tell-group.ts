@@ -93,11 +93,12 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 }
 
 /**
- * A job of the group ended other than DONE, by itself: `catch` is called, and a batch that allows no failures is stopped.
- * `isRepeat`: the process that found out may have died before it came here.
+ * A job of the group ended other than DONE, by itself: a batch that allows no failures is stopped. `isRepeat`: the process that
+ * found out may have died before it came here.
  */
-export async function breakGroup(run: Run, part: GroupPart, isRepeat: boolean, ports: FollowUpPorts): Promise<void> {
+export async function stopGroup(part: GroupPart, isRepeat: boolean, ports: FollowUpPorts): Promise<void> {
   const { groupId, partId } = part;
+  const pendingBut = (seen: Group) => pendingParts(seen).filter((one) => one !== partId || !isSettled(part));
   let isStoppedNow = false;
   const head = await changeHead(
     groupId,
@@ -108,15 +109,17 @@ export async function breakGroup(run: Run, part: GroupPart, isRepeat: boolean, p
     },
     ports,
   );
-  if (!head || head.cancelledAt !== undefined) return;
   // Whoever wrote that it is stopped sends the word; should he have died, his message comes again.
-  if (isStoppedNow || (isRepeat && head.stoppedAt !== undefined)) await sendPartWork(groupId, pendingBut(head), ports);
+  const isToSend = isStoppedNow || (isRepeat && head?.stoppedAt !== undefined);
+  if (head && isToSend) await sendPartWork(groupId, pendingBut(head), ports);
+}
+
+/** Calls `catch`, unless a person took the group back. */
+export async function callCatch(run: Run, groupId: string, ports: FollowUpPorts): Promise<void> {
+  const head = await ports.groups.read(groupId);
+  if (!head || head.cancelledAt !== undefined) return;
   const cause = async () => ({ tally: tallyOf(listed(head, await ports.groups.readParts(groupId))), run });
   await startCallback(head, 'catch', cause, ports);
-
-  function pendingBut(seen: Group): string[] {
-    return pendingParts(seen).filter((one) => one !== partId || !isSettled(part));
-  }
 }
 
 /** Calls `progress` with the percent that the whole has reached, unless it was called for that or more. */
