@@ -8,9 +8,8 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lambdas/env';
+import { ALIASES, BUNDLING, entryOf, ROOT } from './bundling';
 import type { Granted } from './grants';
-
-const ROOT = join(__dirname, '..');
 
 /** 0.29 of a processor, and the same share of the bill: most of an invocation is waiting for others. */
 const MEMORY_MB = 512;
@@ -18,15 +17,12 @@ const MEMORY_MB = 512;
 /** Messages of one batch: the most that SQS hands over without waiting for more. */
 const BATCH_MESSAGES = 10;
 
-const BUNDLING: BundlingOptions = {
-  minify: true,
-  // Development and the local emulators run Node 20, whatever Lambda runs.
-  target: 'node20',
-  // esbuild takes `main` before `module` for Node, which doubles the AWS clients.
-  mainFields: ['module', 'main'],
+const CDK_BUNDLING: BundlingOptions = {
+  ...BUNDLING,
   // The SDK goes into the bundle: the runtime's own is larger, older, and changes under us.
   bundleAwsSDK: true,
   externalModules: [],
+  esbuildArgs: Object.fromEntries(Object.entries(ALIASES).map(([name, path]) => [`--alias:${name}`, path])),
 };
 
 /** Exactly the contract's variables; what names a table or a queue comes with the permission to use it. */
@@ -68,7 +64,7 @@ export class HandlerFunction<C extends Contract> extends Construct {
     }
 
     this.lambda = new NodejsFunction(this, 'Function', {
-      entry: join(ROOT, 'lambdas', props.handler, 'handler.ts'),
+      entry: entryOf(props.handler),
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -85,7 +81,7 @@ export class HandlerFunction<C extends Contract> extends Construct {
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       projectRoot: ROOT,
       depsLockFilePath: join(ROOT, 'package-lock.json'),
-      bundling: BUNDLING,
+      bundling: CDK_BUNDLING,
     });
   }
 
