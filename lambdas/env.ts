@@ -136,6 +136,10 @@ export const notificationDeleterEnv = {
   NOTIFY_DELETED_QUEUE_URL: url,
 };
 
+export const jobResourceEnv = {
+  API_FUNCTION_ARN: text,
+};
+
 /** @throws Error with every fault in one message; what the contract does not name is none of our business */
 export function readEnv<C extends Contract>(contract: C, variables: Record<string, string | undefined>): Env<C> {
   const values: Record<string, unknown> = {};

@@ -10,6 +10,7 @@ import {
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { apiEnv } from '../lambdas/env';
@@ -49,11 +50,12 @@ export interface ApiProps {
 export class Api extends Construct {
   /** without a slash at its end */
   readonly url: string;
+  readonly lambda: IFunction;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { storage, commands, settings } = props;
-    const { lambda } = new HandlerFunction(this, 'Api', {
+    this.lambda = new HandlerFunction(this, 'Api', {
       handler: 'api',
       description: 'Escapement: answers the HTTP API',
       contract: apiEnv,
@@ -82,7 +84,7 @@ export class Api extends Construct {
       },
       timeout: TIMEOUT,
       logRetentionDays: settings.logRetentionDays,
-    });
+    }).lambda;
 
     const api = new HttpApi(this, 'HttpApi', {
       description: 'Escapement: jobs, runs and notifications',
@@ -102,7 +104,7 @@ export class Api extends Construct {
         format: AccessLogFormat.custom(JSON.stringify(ACCESS)),
       },
     });
-    const integration = new HttpLambdaIntegration('Integration', lambda);
+    const integration = new HttpLambdaIntegration('Integration', this.lambda);
     api.addRoutes({ path: '/{proxy+}', methods: [HttpMethod.ANY], integration, authorizer: new HttpIamAuthorizer() });
     const health = api.addRoutes({
       path: '/health',

@@ -1,41 +1,16 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { Api } from './api';
-import { Commands } from './commands';
-import { encryptEverything } from './encryption';
-import { Monitoring } from './monitoring';
-import { Notifying } from './notifying';
-import { Running } from './running';
-import { Scheduling } from './scheduling';
-import { completeSettings, type EscapementSettings } from './settings';
-import { Storage } from './storage';
+import { Escapement, type EscapementProps } from './escapement';
 
-/** What is not given has its default, see `settings.ts`. */
-export type EscapementStackProps = StackProps & Partial<EscapementSettings>;
+export type EscapementStackProps = StackProps & EscapementProps;
 
-/** The whole system, as the picture in docs/architecture.md shows it. */
+/** A stack of Escapement alone, with the addresses of its ways in. */
 export class EscapementStack extends Stack {
   constructor(scope: Construct, id: string, props: EscapementStackProps = {}) {
     super(scope, id, props);
-    const settings = completeSettings(props);
-    encryptEverything(this, settings);
-
-    const storage = new Storage(this, 'Storage', settings);
-    const notifying = new Notifying(this, 'Notifying', { storage, settings });
-    const notifyQueue = notifying.queue;
-    const running = new Running(this, 'Running', { storage, notifyQueue, settings });
-    const activations = running.queues;
-    new Scheduling(this, 'Scheduling', { storage, activations, notifyQueue, settings });
-    const commands = new Commands(this, 'Commands', { storage, activations, notifyQueue, settings });
-    const api = new Api(this, 'Api', { storage, activations, notifyQueue, commands, settings });
-    new Monitoring(this, 'Monitoring', {
-      watched: this,
-      activationQueues: [activations.normal, activations.high],
-      deadActivations: activations.deadLetters,
-      settings,
-    });
-
-    this.output('ApiUrl', api.url);
+    // "Default" is no part of the ids that CloudFormation knows.
+    const { apiUrl, commands } = new Escapement(this, 'Default', props);
+    this.output('ApiUrl', apiUrl);
     this.output('JobCreateQueueUrl', commands.jobCreate.requests.queueUrl);
     this.output('JobCreatedQueueUrl', commands.jobCreate.replies.queueUrl);
     this.output('JobDeleteQueueUrl', commands.jobDelete.requests.queueUrl);

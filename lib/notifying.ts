@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { notifierEnv } from '../lambdas/env';
@@ -22,6 +23,7 @@ export interface NotifyingProps {
 /** The notify queue, and the notifier that calls whoever subscribed to a state of a job. */
 export class Notifying extends Construct {
   readonly queue: IQueue;
+  readonly notifier: IFunction;
 
   constructor(scope: Construct, id: string, { storage, settings }: NotifyingProps) {
     super(scope, id);
@@ -41,6 +43,7 @@ export class Notifying extends Construct {
       timeout: TIMEOUT,
       logRetentionDays: settings.logRetentionDays,
     });
+    this.notifier = notifier.lambda;
     allowInvoke(notifier.lambda, settings.allowedFunctions);
     notifier.consume(queue);
     this.queue = queue;

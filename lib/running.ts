@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { runnerEnv } from '../lambdas/env';
@@ -30,6 +31,7 @@ export interface ActivationQueues {
 /** The activation queues, and the runner that calls the users' functions for them. */
 export class Running extends Construct {
   readonly queues: ActivationQueues;
+  readonly runner: IFunction;
 
   constructor(scope: Construct, id: string, { storage, notifyQueue, settings }: RunningProps) {
     super(scope, id);
@@ -55,6 +57,7 @@ export class Running extends Construct {
       timeout: TIMEOUT,
       logRetentionDays: settings.logRetentionDays,
     });
+    this.runner = runner.lambda;
     allowInvoke(runner.lambda, settings.allowedFunctions);
     // Each by a mapping of its own, which scales by itself: what is urgent never lies behind a backlog of the rest.
     runner.consume(normal);

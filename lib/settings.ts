@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy, Token } from 'aws-cdk-lib';
+import { Aws, Lazy, RemovalPolicy, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { settingsEnv } from '../lambdas/env';
 
@@ -91,7 +91,8 @@ export function settingsEnvironment(settings: EscapementSettings): Record<keyof 
     TICK_SECONDS: String(settings.tickSeconds),
     RETENTION_SECONDS: String(settings.retentionDays * 86_400),
     FAILED_RETENTION_SECONDS: String(settings.failedRetentionDays * 86_400),
-    ALLOWED_FUNCTION_PATTERNS: settings.allowedFunctions.join(','),
+    // Read when the template is made: jobs that are added in between bring their functions.
+    ALLOWED_FUNCTION_PATTERNS: Lazy.string({ produce: () => settings.allowedFunctions.join(',') }),
     METRICS_STACK_NAME: settings.metrics ? Aws.STACK_NAME : 'off',
   };
 }

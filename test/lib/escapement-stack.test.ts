@@ -7,6 +7,7 @@ import { completeSettings } from '../../lib/settings';
 import { TABLES, type TableLayout } from '../../src/adapters/aws/table-layout';
 import { loopDefinition, resolved, resourcesOf, synthesise, type Resource } from '../support/synthesised';
 import { describeAudit } from './audit.facts';
+import { describeConstruct } from './construct.facts';
 import { describeEncryption } from './encryption.facts';
 import { describeMonitoring } from './monitoring.facts';
 import { describeRights, tableOf, type Rights } from './rights.facts';
@@ -254,6 +255,7 @@ describe('rights', () => {
 });
 
 describe('the audit', describeAudit);
+describe('the construct in an app of somebody else', describeConstruct);
 describe('encryption', describeEncryption);
 describe('monitoring', describeMonitoring);
 
