@@ -70,7 +70,7 @@ module.exports = {
       comment: 'The laptop needs no AWS, and AWS needs no laptop.',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/' },
-      to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/system\\.ts$'] },
+      to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/', '^src/adapters/(system|distinct-ids)\\.ts$'] },
     },
     {
       name: 'aws-sdk-in-its-adapters-only',

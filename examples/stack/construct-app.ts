@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -32,3 +32,5 @@ jobs.addJob('Nightly', {
   schedule: Schedule.cron({ minute: '0', hour: '3' }),
   timezone: 'Europe/London',
 });
+
+new CfnOutput(stack, 'ApiUrl', { value: jobs.apiUrl });

@@ -8,13 +8,15 @@ export interface PartWork {
   partId: string;
   /** since when this message is sent again because the group's head is not there yet, epoch ms */
   waitingSince?: number;
+  /** what it asks for was asked for before, most likely */
+  isReminder?: boolean;
 }
 
 /** The part's work in a message's body, or undefined when it is none. */
 export function parsePartWork(body: string): PartWork | undefined {
   const value = parseJsonObject(body);
   if (!value || value['version'] !== 1 || value['kind'] !== 'part') return undefined;
-  const { groupId, partId, waitingSince } = value;
+  const { groupId, partId, waitingSince, isReminder } = value;
   if (typeof groupId !== 'string' || typeof partId !== 'string') return undefined;
   return {
     version: 1,
@@ -22,5 +24,6 @@ export function parsePartWork(body: string): PartWork | undefined {
     groupId,
     partId,
     ...(typeof waitingSince === 'number' ? { waitingSince } : {}),
+    ...(isReminder === true ? { isReminder } : {}),
   };
 }

@@ -6,7 +6,7 @@ import { isFinal, type Run } from '../domain/run';
 import type { PartWork } from '../messages/part-work';
 import { cancelRun } from './cancel-run';
 import type { FollowUpPorts } from './follow-up';
-import { memberRows, recordSkipped, sendTurns, type Turn } from './member-runs';
+import { dueAtOf, memberRows, recordSkipped, sendTurns, type Turn } from './member-runs';
 import { settleMember } from './settle-member';
 import { pauseAfterLoss, tellGroup } from './tell-group';
 
@@ -32,7 +32,7 @@ export async function advancePart(work: PartWork, sentAt: number, ports: FollowU
   else {
     // What was sent again after the failure goes on, and nothing else.
     if (head.stoppedAt !== undefined) await endPending(part, head, ports);
-    await sendNext(part, head, ports);
+    await sendNext(part, head, work.isReminder === true, ports);
   }
   if (isSettled(part)) await tellGroup(part, false, ports);
 }
@@ -54,7 +54,7 @@ async function waitForHead(work: PartWork, sentAt: number, { clock, highActivati
   await highActivations.send([{ body: JSON.stringify(again), delayMs: ORPHAN_INTERVAL_MS }]);
 }
 
-async function sendNext(part: GroupPart, head: Group, ports: FollowUpPorts): Promise<void> {
+async function sendNext(part: GroupPart, head: Group, isReminder: boolean, ports: FollowUpPorts): Promise<void> {
   const turns = turnsOf(part).filter(({ index }) => head.stoppedAt === undefined || isAnew(part, index));
   const rows = await memberRows(
     part,
@@ -72,7 +72,10 @@ async function sendNext(part: GroupPart, head: Group, ports: FollowUpPorts): Pro
     const { jobId, runId, finishedAt = before.changedAt } = before;
     return { job, nominalAt, at: finishedAt, previous: { jobId, runId } };
   });
-  await sendTurns(await Promise.all(sent), ports);
+  // A long delay goes round in the queue: each reminder before its end would send one more message round with it.
+  const now = ports.clock.now();
+  const due = (await Promise.all(sent)).filter((turn) => !isReminder || dueAtOf(turn) <= now);
+  await sendTurns(due, ports);
 }
 
 function runAt(part: GroupPart, index: number, head: Group, { runs }: FollowUpPorts): Promise<Run | undefined> {

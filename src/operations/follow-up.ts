@@ -1,27 +1,13 @@
 import type { JobRow } from '../domain/job';
 import { isFinal, type Run } from '../domain/run';
-import type { Ports } from '../ports';
 import { announce } from './announce';
 import { releaseHolds } from './holds';
 import { keepJob } from './keep-job';
+import type { FollowUpPorts } from './follow-up-ports';
 import { callNext } from './overlap';
 import { settleMember } from './settle-member';
 
-export type FollowUpPorts = Pick<
-  Ports,
-  | 'clock'
-  | 'ids'
-  | 'jobs'
-  | 'runs'
-  | 'code'
-  | 'control'
-  | 'groups'
-  | 'activations'
-  | 'highActivations'
-  | 'notify'
-  | 'journal'
-  | 'settings'
->;
+export type { FollowUpPorts } from './follow-up-ports';
 
 /** What follows from a state of a run; doing it twice does no harm, and it is done until it succeeded. */
 export async function followUp(run: Run, job: JobRow | undefined, ports: FollowUpPorts): Promise<void> {

@@ -2,7 +2,7 @@ import type { GroupPart } from '../domain/group';
 import { isSettled } from '../domain/group-part';
 import type { JobRow, Membership } from '../domain/job';
 import type { Run } from '../domain/run';
-import type { FollowUpPorts } from './follow-up';
+import type { FollowUpPorts } from './follow-up-ports';
 import { memberRows } from './member-runs';
 import { changeHead, pauseAfterLoss, tellGroup } from './tell-group';
 

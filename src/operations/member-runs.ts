@@ -50,13 +50,15 @@ export async function sendTurns(turns: readonly Turn[], ports: MemberPorts): Pro
   await announceAll(scheduled, ports);
 }
 
-function activationFor({ job, nominalAt, at, previous }: Turn): Activation {
-  const { schedule } = job;
+/** The earliest start of the job, epoch ms. */
+export function dueAtOf({ job: { schedule }, at }: Turn): number {
   const delaySeconds = schedule.kind === 'once' ? (schedule.delaySeconds ?? 0) : 0;
-  return {
-    ...activationAt(job, nominalAt, at + Math.round(delaySeconds * 1000)),
-    ...(previous === undefined ? {} : { previous }),
-  };
+  return at + Math.round(delaySeconds * 1000);
+}
+
+function activationFor(turn: Turn): Activation {
+  const { job, nominalAt, previous } = turn;
+  return { ...activationAt(job, nominalAt, dueAtOf(turn)), ...(previous === undefined ? {} : { previous }) };
 }
 
 /** `isQueued`: a job of a group waits for its turn, and is no misfire for that. */

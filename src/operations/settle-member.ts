@@ -11,7 +11,7 @@ import {
 } from '../domain/group-part';
 import type { JobRow, Membership } from '../domain/job';
 import { isFinal, type Run } from '../domain/run';
-import type { FollowUpPorts } from './follow-up';
+import type { FollowUpPorts } from './follow-up-ports';
 import { keepGroup } from './keep-group';
 import { memberRows, recordSkipped, sendTurns } from './member-runs';
 import { callCatch, pauseAfterLoss, stopGroup, tellGroup, tellProgress } from './tell-group';

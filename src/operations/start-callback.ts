@@ -8,7 +8,7 @@ import { DEFAULT_RETRY } from '../domain/retry-policy';
 import type { Run } from '../domain/run';
 import { announce } from './announce';
 import { firstActivation } from './dispatch';
-import type { FollowUpPorts } from './follow-up';
+import type { FollowUpPorts } from './follow-up-ports';
 import { sendActivations } from './send-activations';
 
 export type CallbackPorts = Omit<FollowUpPorts, 'groups' | 'runs'>;

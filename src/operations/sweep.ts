@@ -92,10 +92,10 @@ function mayBeStuck({ state, createdAt, parts }: Group, now: number): boolean {
   return state === 'RUNNING' || (state === 'CANCELLED' && Object.values(parts).some((revision) => revision <= 0));
 }
 
-async function pendingParts({ groupId, state }: Group, { groups }: SweepPorts): Promise<PartWork[]> {
+async function pendingParts({ groupId, state, parts: heard }: Group, { groups }: SweepPorts): Promise<PartWork[]> {
   const parts = await groups.readParts(groupId);
-  const pending = parts.filter(({ states }) => states.includes('P'));
-  // Where everything is over but the head has not heard of it, any part may tell it.
+  const pending = parts.filter(({ partId, states }) => states.includes('P') || (heard[partId] ?? 0) < 0);
+  // Where everything is over and the head has heard of it all, any part may tell it so.
   const asked = pending.length === 0 && state === 'RUNNING' ? parts.slice(0, 1) : pending;
-  return asked.map(({ partId }) => ({ version: 1, kind: 'part', groupId, partId }));
+  return asked.map(({ partId }) => ({ version: 1, kind: 'part', groupId, partId, isReminder: true }));
 }

@@ -11,7 +11,7 @@ import {
 import { isBroken, isSettled } from '../domain/group-part';
 import type { Run } from '../domain/run';
 import { announceGroup } from './announce-group';
-import type { FollowUpPorts } from './follow-up';
+import type { FollowUpPorts } from './follow-up-ports';
 import { sendPartWork } from './send-part-work';
 import { startCallback } from './start-callback';
 

@@ -53,6 +53,7 @@ export function describeGroupStoreContract(name: string, makeAdapter: () => Prom
         jobIds: { '3': 'own-id' },
         sequences: { '2': 9 },
         nominalAts: { '1': NOON },
+        progressParts: 3,
       });
       expect(await store.putPart(part)).toBe(true);
       expect(await store.readPart(part.groupId, part.partId)).toEqual(part);

@@ -9,7 +9,7 @@ import { tallyOf } from '../../src/domain/group';
 import { InvalidCursorError } from '../../src/ports';
 import { aStartedRun, functionArn, MINUTE, NOON, SECOND } from '../support/builders';
 import { doomedProcess } from '../support/crashing-ports';
-import { aBatch, aChain, GroupOf, steps } from '../support/groups';
+import { aBatch, aChain, altered, GroupOf, steps } from '../support/groups';
 import { aRequest, World } from '../support/world';
 
 let world: World;
@@ -119,14 +119,8 @@ describe('a callback', () => {
   test('whose message was given up before its job was written is called all the same, once', async () => {
     const { group } = await createGroup('batch', 'r1', aBatch([], { callbacks: {} }), world.ports);
     const called = { ...group, callbacks: { finally: functionArn('on-finally') } };
-    const jobs = {
-      ...world.ports.jobs,
-      readRows: () => Promise.resolve([]),
-      put: () => Promise.reject(new Error('died')),
-    };
-    await expect(
-      startCallback(called, 'finally', counted, { ...world.ports, jobs: jobs as unknown as typeof world.ports.jobs }),
-    ).rejects.toThrow('died');
+    const jobs = altered(world.ports.jobs, { put: () => Promise.reject(new Error('died')) });
+    await expect(startCallback(called, 'finally', counted, { ...world.ports, jobs })).rejects.toThrow('died');
     world.start();
     await world.clock.advance(3 * MINUTE);
     const [fence] = await world.ports.jobs.readRows([callbackJobIdOf(group.groupId, 'finally')]);
@@ -140,9 +134,7 @@ describe('a callback', () => {
   test('that two processes start at the same time is called once', async () => {
     const { group } = await createGroup('batch', 'r1', aBatch([], { callbacks: {} }), world.ports);
     const called = { ...group, callbacks: { finally: functionArn('on-finally') } };
-    const blind = { ...world.ports, jobs: Object.create(world.ports.jobs) as typeof world.ports.jobs };
-    blind.jobs.readRows = () => Promise.resolve([]);
-    blind.jobs.put = (job, seen) => world.ports.jobs.put(job, seen);
+    const blind = { ...world.ports, jobs: altered(world.ports.jobs, { readRows: () => Promise.resolve([]) }) };
     await startCallback(called, 'finally', counted, blind);
     await world.clock.advance(SECOND);
     await startCallback(called, 'finally', counted, blind);

@@ -328,22 +328,28 @@ describe('the daily sweep', () => {
     };
 
     test('asks for each part in which something is pending for more than an hour', async () => {
-      await put(head('g'), { p: 'DDPD', q: 'DF' });
+      await put(head('g', { parts: { p: -1, q: 1 } }), { p: 'DDPD', q: 'DF' });
       expect(await sweptParts()).toEqual([]);
       await world.clock.advance(HOUR);
       expect(await sweptParts()).toEqual(['1 part g p']);
     });
 
-    test('asks for one part where all is over and the head has not heard of it', async () => {
-      await put(head('g'), { p: 'D', q: 'D' });
+    test('asks for each part of whose end the head has not heard', async () => {
+      await put(head('g', { parts: { p: 1, q: -1, r: -1 } }), { p: 'D', q: 'D', r: 'D' });
       await world.clock.advance(HOUR);
-      expect(await sweptParts()).toHaveLength(1);
+      expect(await sweptParts()).toEqual(['1 part g q', '1 part g r']);
+    });
+
+    test('asks for one part where the head has heard of all and does not say that it is over', async () => {
+      await put(head('g', { parts: { p: 1, q: 1 } }), { p: 'D', q: 'D' });
+      await world.clock.advance(HOUR);
+      expect(await sweptParts()).toEqual(['1 part g p']);
     });
 
     test('asks for what was cancelled and has not ended yet, and for nothing that is over', async () => {
       await put(head('done', { state: 'DONE', parts: { p: 3 } }), { p: 'D' });
       await put(head('cancelled', { state: 'CANCELLED', parts: { p: 3 } }), { p: 'C' });
-      await put(head('half', { state: 'CANCELLED' }), { p: 'PP', q: 'CC' });
+      await put(head('half', { state: 'CANCELLED', parts: { p: -1, q: 1 } }), { p: 'PP', q: 'CC' });
       await world.clock.advance(HOUR);
       expect(await sweptParts()).toEqual(['1 part half p']);
     });

@@ -10,6 +10,9 @@ import { dieEverywhere } from '../support/die-everywhere';
 import { aBatch, aChain, callbackCounts, GroupOf, steps, tries } from '../support/groups';
 import { aRequest, type Code, type World } from '../support/world';
 
+/** Few jobs make many parts. */
+jest.mock('../../src/domain/group', () => ({ ...jest.requireActual<object>('../../src/domain/group'), PART_JOBS: 2 }));
+
 const ok: Code = () => ({ ok: true });
 /** Fails for good, whatever attempts were lost. */
 const bad: Code = () => {
@@ -140,6 +143,7 @@ describe('a process that dies between any two calls of', () => {
       again: (world) => cancelGroup('batch', groupIdOf('batch', 'r1'), world.ports),
       check: async (world) => {
         await ended('batch', 'SSS', 'CANCELLED', [0, 0])(world);
+        expect(await group(world, 'batch').parts()).toHaveLength(2);
         expect((await group(world, 'batch').runs()).map((run) => run!.reason)).toEqual(
           Array(3).fill('batch-cancelled'),
         );

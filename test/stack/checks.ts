@@ -140,6 +140,27 @@ export const WHILE_IDLE: Check[] = [
   },
 ];
 
+/** Of the app in examples/stack/construct-app.ts. */
+export const OF_THE_CONSTRUCT: Check[] = [
+  {
+    title: 'jobs and notifications that an app adds by the construct are there, run, and tell',
+    run: async (cloud) => {
+      const { json } = await cloud.request('GET', '/jobs');
+      const schedules = json.items.map(({ schedule }) => schedule).sort();
+      equal(schedules, ['cron(0 3 * * ? *)', 'rate(1 minute)'], 'schedules of the jobs');
+      const runs = await until('a run of the job of each minute', 100, async () => {
+        const done = (await cloud.runsOf('often')).filter(({ state }) => state === 'DONE');
+        return done.length > 0 ? done : undefined;
+      });
+      equal(runs[0]!.result, { hello: 'often' }, 'result');
+      await until('the news', 60, async () => {
+        const lines = await cloud.log('notifyprint');
+        return lines.some(({ text }) => text.includes('news escapement.run.done of /jobs/often')) || undefined;
+      });
+    },
+  },
+];
+
 const LIVING_SECONDS = 120;
 
 /** A job of every second lives for two minutes, while two loops run at once and the scheduler fails for a while after. */

@@ -57,12 +57,15 @@ interface Execution {
 export class Cloud {
   readonly #url: string;
   readonly #apiUrl: string;
+  readonly #stackName: string;
   readonly #replies = new Map<string, Json>();
   readonly outputs: Readonly<Record<string, string>>;
   readonly sqs: SQSClient;
   readonly lambda: LambdaClient;
 
-  constructor(url: string, outputs: Readonly<Record<string, string>>) {
+  /** `stackName` tells what is looked at from what other stacks have. */
+  constructor(url: string, stackName: string, outputs: Readonly<Record<string, string>>) {
+    this.#stackName = stackName;
     this.#url = url;
     this.outputs = outputs;
     // The emulator has the API under a path; its own answer names a host that not every resolver knows.
@@ -135,7 +138,7 @@ export class Cloud {
 
   async queueNames(): Promise<string[]> {
     const { QueueUrls = [] } = await this.sqs.send(new ListQueuesCommand({}));
-    return QueueUrls;
+    return QueueUrls.filter((queueUrl) => this.#isOurs(queueUrl.split('/').at(-1)!));
   }
 
   async attributesOf(queueUrl: string): Promise<Record<string, string>> {
@@ -152,7 +155,7 @@ export class Cloud {
 
   async functionName(part: string): Promise<string> {
     const { Functions = [] } = await this.lambda.send(new ListFunctionsCommand({}));
-    const found = Functions.find(({ FunctionName = '' }) => FunctionName.includes(part));
+    const found = Functions.find(({ FunctionName = '' }) => this.#isOurs(FunctionName) && FunctionName.includes(part));
     if (!found) throw new Error(`there is no function with ${part} in its name`);
     return found.FunctionName!;
   }
@@ -218,13 +221,18 @@ export class Cloud {
     });
   }
 
+  #isOurs(name: string): boolean {
+    return name.startsWith(`${this.#stackName}-`);
+  }
+
   private async loopArn(): Promise<string> {
     const { stateMachines } = await this.#call<{ stateMachines: { stateMachineArn: string }[] }>(
       'states',
       'AWSStepFunctions.ListStateMachines',
       {},
     );
-    return stateMachines[0]!.stateMachineArn;
+    return stateMachines.find(({ stateMachineArn }) => this.#isOurs(stateMachineArn.split(':').at(-1)!))!
+      .stateMachineArn;
   }
 
   /** Services whose clients this project does not carry; the emulator checks no signature. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cdk } from './cdk';
-import { WHILE_BUSY, WHILE_IDLE, type Check } from './checks';
+import { OF_THE_CONSTRUCT, WHILE_BUSY, WHILE_IDLE, type Check } from './checks';
 import { Cloud } from './cloud';
 import { FOLDER, installEmulator, MissingError, startEmulator, VERSION, type Emulator } from './emulator';
 import { workAround } from './workarounds';
@@ -10,6 +10,8 @@ import { workAround } from './workarounds';
 /** What this machine lacks is told from a stack that is wrong. */
 const MISSING = 3;
 const STACK = ['-c', 'stage=dev', '-c', 'tickSeconds=10'];
+/** An app that holds Escapement and its jobs by the construct. */
+const CONSTRUCT = ['--app', 'npx tsx examples/stack/construct-app.ts', '--output', 'cdk.out/construct'];
 const EXAMPLES = ['--app', 'npx tsx examples/stack/app.ts', '--output', 'cdk.out/examples'];
 
 const startedAt = Date.now();
@@ -47,16 +49,21 @@ async function main(): Promise<void> {
     cdk(url, 'deploy', '--require-approval', 'never', ...STACK),
   );
   await step('cdk deploy of the examples', () => cdk(url, 'deploy', '--require-approval', 'never', ...EXAMPLES));
-  const cloud = new Cloud(url, outputs);
+  const outputsOfApp = await step('cdk deploy of an app that uses the construct', () =>
+    cdk(url, 'deploy', '--require-approval', 'never', ...CONSTRUCT),
+  );
+  const cloud = new Cloud(url, 'Escapement-dev', outputs);
+  const app = new Cloud(url, 'EscapementInAnApp', outputsOfApp);
   for (const line of await workAround(cloud)) say(line);
 
-  await Promise.all(WHILE_IDLE.map((one) => check(one, cloud)));
+  await Promise.all([...WHILE_IDLE.map((one) => check(one, cloud)), ...OF_THE_CONSTRUCT.map((one) => check(one, app))]);
   for (const one of WHILE_BUSY) await check(one, cloud);
 
   await check(
     {
-      title: 'cdk destroy takes both stacks away',
+      title: 'cdk destroy takes the stacks away',
       run: async () => {
+        await cdk(url, 'destroy', '--force', ...CONSTRUCT);
         await cdk(url, 'destroy', '--force', ...EXAMPLES);
         await cdk(url, 'destroy', '--force', ...STACK);
       },
