@@ -3,6 +3,7 @@ import { currentGeneration, type JobRow } from '../domain/job';
 import { decideDispatch, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
 import { longestBackoffMs } from '../domain/retry-policy';
 import { transition, type Run, type RunOrigin } from '../domain/run';
+import { jobKeptMs } from '../domain/retention';
 import type { Ports } from '../ports';
 import { announce, type AnnouncePorts } from './announce';
 import { sendActivations, type ActivationPorts } from './send-activations';
@@ -105,6 +106,6 @@ function advanced(job: JobRow, decision: DispatchDecision, now: number, settings
   if (decision.nextDueAt !== undefined) return { ...row, revision, dueAt: decision.nextDueAt };
   if (job.schedule.kind === 'once') return { ...row, revision };
   // Its last runs may wait for a retry, and those that failed may be sent again: they need the row until then.
-  const keptMs = Math.max(settings.retentionMs, settings.failedRetentionMs) + longestBackoffMs(job.retry);
+  const keptMs = jobKeptMs(settings) + longestBackoffMs(job.retry);
   return { ...row, revision, state: 'COMPLETED', expiresAt: now + keptMs };
 }

@@ -5,9 +5,10 @@ import type { JobChanges, ScheduleChanges } from '../domain/job-changes';
 import type { ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
+import { jobKeptMs } from '../domain/retention';
 import { heartbeatApart } from '../messages/job-fields';
 import { fieldsApart, readExpression, type ScheduleField } from '../messages/schedule-fields';
-import type { Ports } from '../ports';
+import type { Ports, Settings } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { refuseForbidden, scheduleFrom } from './create-job';
 import { dispatchJobs } from './dispatch';
@@ -50,7 +51,7 @@ export async function editJob(
       refuseApart(kept);
       const schedule = scheduleAfter(kept, changes.schedule ?? {}, now);
       const generations = [...row.generations, { id: ids.guid(), startedAt: now }].slice(-GENERATIONS_KEPT);
-      return scheduled({ ...kept, generations, schedule }, now, settings.retentionMs);
+      return scheduled({ ...kept, generations, schedule }, now, settings);
     },
     ports,
     async (next, seen) => {
@@ -162,15 +163,15 @@ function changed<Value>(old: Value | undefined, change: Value | null | undefined
 }
 
 /** With its next instant in the due index, unless the job is paused or has had all its runs. */
-function scheduled(row: JobRow, now: number, retentionMs: number): JobRow {
+function scheduled(row: JobRow, now: number, settings: Settings): JobRow {
   const { expiresAt: _, ...idle } = withoutDueKey(row);
   if (row.state === 'PAUSED') return idle;
   if (row.schedule.kind === 'once') {
     const { dueAt } = occurrence(row, row.schedule.at);
-    return { ...idle, state: 'ACTIVE', dueAt, expiresAt: row.schedule.at + retentionMs };
+    return { ...idle, state: 'ACTIVE', dueAt, expiresAt: row.schedule.at + settings.retentionMs };
   }
   // An occurrence of this very instant is superseded already: it belongs to the new generation.
   const dueAt = dueAtFrom(row, now - 1);
-  if (dueAt === undefined) return { ...idle, state: 'COMPLETED', expiresAt: now + retentionMs };
+  if (dueAt === undefined) return { ...idle, state: 'COMPLETED', expiresAt: now + jobKeptMs(settings) };
   return { ...idle, state: 'ACTIVE', dueAt };
 }

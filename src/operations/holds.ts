@@ -5,6 +5,7 @@ import { decideStart, withoutStart, type Starts } from '../domain/rate-limit';
 import type { Run } from '../domain/run';
 import { heldBackMs, isTooLate, spreadMs } from '../domain/waiting';
 import type { ControlEntry, Ports } from '../ports';
+import { inTurn } from './in-turn';
 import { freeLockOf, lockForFirstAttempt } from './unique-lock';
 
 export type HoldPorts = Pick<Ports, 'clock' | 'runs' | 'control'>;
@@ -31,7 +32,9 @@ export async function takeHolds(
   ports: HoldPorts & Pick<Ports, 'random'>,
 ): Promise<Hold> {
   if (!(await lockForFirstAttempt(run, job, ports))) return { action: 'skip', reason: 'unique' };
-  const refused = await takePlaceAndStart(run, job, ports);
+  const refused = await inTurnOf(job.concurrency && slotsName(job.concurrency), ports, () =>
+    takePlaceAndStart(run, job, ports),
+  );
   if (!refused) return { action: 'begin' };
   const { waits = 0 } = activation;
   const chance = ports.random.next();
@@ -46,7 +49,13 @@ export async function takeHolds(
 /** Gives back what a run in this state needs no longer; doing it twice does no harm. */
 export async function releaseHolds(run: Run, job: JobRow, ports: HoldPorts): Promise<void> {
   await freeLockOf(run, job, ports);
-  if (job.concurrency && run.state !== 'STARTED') await leavePlace(run, job.concurrency, ports);
+  const { concurrency } = job;
+  if (!concurrency || run.state === 'STARTED') return;
+  await inTurnOf(slotsName(concurrency), ports, () => leavePlace(run, concurrency, ports));
+}
+
+function inTurnOf<Done>(name: string | undefined, { control }: HoldPorts, work: () => Promise<Done>): Promise<Done> {
+  return name === undefined ? work() : inTurn(control, name, work);
 }
 
 interface Refusal {
@@ -63,7 +72,7 @@ async function takePlaceAndStart(run: Run, job: JobRow, ports: HoldPorts): Promi
   const { concurrency, rateLimit } = job;
   const place = concurrency && (await findPlace(run, concurrency, ports));
   if (place?.decision.action === 'wait') return place.decision;
-  const start = rateLimit && (await countStart(rateLimit, ports));
+  const start = rateLimit && (await inTurnOf(startsName(rateLimit), ports, () => countStart(rateLimit, ports)));
   if (start?.action === 'wait') return { reason: start.reason, freeAt: start.untilAt };
   if (!place || (await takePlace(run, concurrency, place, ports))) return undefined;
   if (start) await takeBackStart(rateLimit, start.at, ports);

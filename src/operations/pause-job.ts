@@ -4,6 +4,7 @@ import type { JobRow } from '../domain/job';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
 import { isFinal } from '../domain/run';
+import { jobKeptMs } from '../domain/retention';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { dispatchJobs } from './dispatch';
@@ -57,7 +58,7 @@ export async function resumeJob(jobId: string, ports: ChangePorts): Promise<JobR
         return { ...rest, state: 'ACTIVE', expiresAt, ...(dueAt === undefined ? {} : { dueAt }) };
       }
       if (dueAt !== undefined) return { ...rest, state: 'ACTIVE', dueAt };
-      return { ...rest, state: 'COMPLETED', expiresAt: now + settings.retentionMs };
+      return { ...rest, state: 'COMPLETED', expiresAt: now + jobKeptMs(settings) };
     },
     ports,
   );

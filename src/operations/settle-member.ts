@@ -12,6 +12,7 @@ import {
 import type { JobRow, Membership } from '../domain/job';
 import { isFinal, type Run } from '../domain/run';
 import type { FollowUpPorts } from './follow-up-ports';
+import { inTurn } from './in-turn';
 import { keepGroup } from './keep-group';
 import { memberRows, recordSkipped, sendTurns } from './member-runs';
 import { callCatch, pauseAfterLoss, stopGroup, tellGroup, tellProgress } from './tell-group';
@@ -26,18 +27,28 @@ export async function settleMember(run: Run, job: JobRow, ports: FollowUpPorts):
   await keepGroup(run, job, member, ports);
   if (!isFinal(run.state) && !(run.state === 'RELEASED' && run.series)) return;
 
+  const part = `${member.groupId}/${member.partId}`;
+  const written = await inTurn(ports.groups, part, () => writeOutcome(run, member, ports));
+  if (written) await afterSettled(run, member, written.before, written.part, written.settlement, ports);
+}
+
+/** @returns the part before and after; undefined where there is none */
+async function writeOutcome(run: Run, member: Membership, ports: FollowUpPorts) {
   const { groups, settings } = ports;
   const { index } = member;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const part = await groups.readPart(member.groupId, member.partId);
-    if (!part) return ports.journal.note('part-not-found', { ...member });
+    if (!part) {
+      ports.journal.note('part-not-found', { ...member });
+      return undefined;
+    }
     const { sequence, nominalAt, changedAt } = run;
     const settlement = decideSettle(part, { index, state: memberStateOf(run.state), sequence, nominalAt, changedAt });
     const { next } = settlement;
     const keptUntil = changedAt + Math.max(settings.retentionMs, settings.failedRetentionMs);
     const written = next && { ...next, expiresAt: Math.max(next.expiresAt, keptUntil) };
     if (!written || (await groups.putPart(written, part))) {
-      return afterSettled(run, member, part, written ?? part, settlement, ports);
+      return { before: part, part: written ?? part, settlement };
     }
     await pauseAfterLoss(lost, ports);
   }

@@ -77,6 +77,8 @@ async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'
   const { schedule } = job;
   if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined || job.member) return [];
   if (schedule.at > now - OVERDUE_MS) return [];
+  // Past its retention the record of its run may be gone before it: that must not look like a run that never was.
+  if (job.expiresAt !== undefined && job.expiresAt <= now) return [];
   if (await runs.read(job.jobId, scheduledRunIdOf(job.jobId, schedule.at))) return [];
   return [{ activation: firstActivation(job, occurrence(job, schedule.at)), deliverAt: now }];
 }

@@ -6,7 +6,7 @@ import { sweep } from '../../src/operations/sweep';
 import { tick } from '../../src/operations/tick';
 import { scheduledRunIdOf } from '../../src/domain/activation';
 import type { Group, GroupPart } from '../../src/domain/group';
-import { anActivation, aStartedRun, DAY, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
+import { anActivation, aStartedRun, DAY, HOUR, MINUTE, NOON, SECOND, RETENTION_MS } from '../support/builders';
 import { CrashError, doomedProcess } from '../support/crashing-ports';
 import { aRequest, rate, World } from '../support/world';
 
@@ -262,6 +262,21 @@ describe('an occurrence that fell due before its job is changed', () => {
 });
 
 describe('the daily sweep', () => {
+  test('takes no one-off past its retention for lost, whose record went before it', async () => {
+    await createJob('r', aRequest({ jobId: 'a' }), world.ports);
+    const engine = world.start();
+    await world.clock.advance(SECOND);
+    await world.stop(engine);
+    await world.clock.advance(RETENTION_MS);
+    const runs = {
+      ...world.ports.runs,
+      scan: () => Promise.resolve({ items: [] }),
+      read: () => Promise.resolve(undefined),
+    };
+    expect(await world.ports.jobs.read('a')).toBeDefined();
+    expect(await sweep({ ...world.ports, runs }, { paceMs: 0 })).toEqual({ sentAgain: 0 });
+  });
+
   test('finds a one-off whose message was lost, and sends it again', async () => {
     await createLater('a', 10);
     await world.clock.advance(11 * SECOND);
