@@ -1,8 +1,9 @@
 import { groupEventOf } from '../domain/event';
 import type { Group, Tally } from '../domain/group';
 import { OF_ALL, type GroupEventState } from '../domain/notification';
+import type { Notice } from '../messages/notice';
 import type { Ports } from '../ports';
-import type { AnnouncePorts, Notice } from './announce';
+import type { AnnouncePorts } from './announce';
 import { statesSubscribedOfAll } from './subscriptions';
 
 /** Tells whoever subscribed to the states of all what became of a chain or batch. Twice is the same event id twice. */

@@ -1,23 +1,10 @@
-import { eventOf, type GroupEvent, type RunEvent } from '../domain/event';
+import { eventOf } from '../domain/event';
 import type { JobRow } from '../domain/job';
-import { OF_ALL, type NotificationState } from '../domain/notification';
+import { OF_ALL } from '../domain/notification';
 import type { Run } from '../domain/run';
+import type { Notice } from '../messages/notice';
 import type { Ports } from '../ports';
 import { statesSubscribedOfAll } from './subscriptions';
-
-/** A message of the notify queue: somebody wants to hear of this transition. */
-export interface Notice {
-  version: 1;
-  jobId: string;
-  /** whose subscribers are meant: those of a deleted job are not those of a new one of the same id */
-  lifeId: string;
-  state: NotificationState;
-  event: RunEvent | GroupEvent;
-  /** only this subscriber still has to get it; absent: all of them */
-  notifyId?: string;
-  /** since when the call is held back through no fault of the subscriber, epoch ms */
-  heldBackSince?: number;
-}
 
 export type AnnouncePorts = Pick<Ports, 'notify' | 'control'>;
 

@@ -1,8 +1,7 @@
 import type { Notification } from '../domain/notification';
 import { UnreadableMessageError } from '../domain/errors';
-import { parseJsonObject } from '../messages/activation';
+import { parseNotice, type Notice } from '../messages/notice';
 import type { InvokeOutcome, Ports, ReceivedMessage } from '../ports';
-import type { Notice } from './announce';
 
 export type NotifierPorts = Pick<Ports, 'clock' | 'notifications' | 'code' | 'notify' | 'invoker' | 'journal'>;
 
@@ -104,16 +103,4 @@ async function comeAgainLater(message: ReceivedMessage, { notify, journal }: Not
     // It comes again all the same, when the queue's own visibility ends.
     journal.note('visibility-not-set', { messageId: message.messageId, error: (error as Error).name });
   }
-}
-
-function parseNotice(body: string): Notice | undefined {
-  const value = parseJsonObject(body);
-  const isNotice =
-    value?.['version'] === 1 &&
-    typeof value['jobId'] === 'string' &&
-    typeof value['lifeId'] === 'string' &&
-    typeof value['state'] === 'string' &&
-    typeof value['event'] === 'object' &&
-    value['event'] !== null;
-  return isNotice ? (value as unknown as Notice) : undefined;
 }
