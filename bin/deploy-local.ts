@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Deploys the stack to an emulator of AWS on this machine. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 
@@ -43,16 +44,21 @@ async function main(): Promise<void> {
     if (status !== 0) process.exit(status ?? 1);
   };
   cdk('bootstrap', `aws://${LOCAL_ACCOUNT}/${env.AWS_REGION}`);
-  cdk('deploy', '--require-approval', 'never', '-c', 'stage=dev', ...program.args);
+  const outputsFile = join(ROOT, 'cdk.out', 'local-outputs.json');
+  cdk('deploy', '--require-approval', 'never', '-c', 'stage=dev', '--outputs-file', outputsFile, ...program.args);
   if (program.opts<{ withExamples?: boolean }>().withExamples) {
     const app = ['--app', 'npx tsx examples/stack/app.ts', '--output', 'cdk.out/examples'];
     cdk('deploy', '--require-approval', 'never', ...app);
   }
-  console.log(
-    `\nThe output ApiUrl names the API by its host. Where that host is not known, call it by its path:\n` +
-      `  MiniStack   ${endpoint}/_aws/execute-api/<the first part of the host>/$default/jobs\n` +
-      `  LocalStack  as the output says, or see docs/local-aws.md`,
-  );
+  const [outputs] = Object.values(JSON.parse(readFileSync(outputsFile, 'utf8')) as Record<string, { ApiUrl: string }>);
+  console.log(`\nThe API: ${await reachableUrl(outputs!.ApiUrl, endpoint)}`);
+}
+
+/** MiniStack names the API by a host that not every resolver knows, and has it under a path as well. */
+async function reachableUrl(apiUrl: string, endpoint: string): Promise<string> {
+  const health = await fetch(`${endpoint}/_ministack/health`).catch(() => undefined);
+  if (!health?.ok) return apiUrl;
+  return `${endpoint}/_aws/execute-api/${new URL(apiUrl).hostname.split('.')[0]}/$default`;
 }
 
 /** Does anything listen there? What it says does not matter. */
