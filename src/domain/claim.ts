@@ -3,7 +3,7 @@ import { attemptRecord, cancelled, decideAfterAttempt, failed, isOutOfTime } fro
 import type { JobRow } from './job';
 import { isMisfireToSkip } from './occurrences';
 import type { RetryPolicy } from './retry-policy';
-import { attemptsOfSeries, isFinal, transition, withAttempt, type Run, type RunError } from './run';
+import { attemptsOfSeries, hasBegun, isFinal, transition, withAttempt, type Run, type RunError } from './run';
 
 /** The right to an attempt, renewed while it lasts. */
 export const LEASE_MS = 60_000;
@@ -59,7 +59,7 @@ export function decideClaim(input: {
 }): ClaimDecision {
   const { activation, job, run, now, retentionMs } = input;
   const seen = run ? { seen: run } : {};
-  const begun = run !== undefined && (run.attempt > 0 || run.series !== undefined);
+  const begun = run !== undefined && hasBegun(run);
 
   if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
   const definition = input.definition ?? job;
@@ -83,6 +83,10 @@ export function decideClaim(input: {
     return { action: 'record', ...stopped(over, run ? 'CANCELLED' : 'SKIPPED', now, 'deleted'), ...seen };
   }
   if (standing === 'superseded' && !begun) return { action: 'drop', reason: 'superseded' };
+  if (!begun && isMovedAway(activation, job!, input.definition)) {
+    if (!run) return { action: 'drop', reason: 'superseded' };
+    return { action: 'record', ...stopped(run, 'CANCELLED', now, 'superseded'), ...seen };
+  }
   if (job!.state === 'PAUSED' && activation.origin === 'scheduled' && !begun) {
     if (job!.schedule.kind === 'once') return { action: 'drop', reason: 'paused' };
     const over = run ?? scheduledRun(activation, retentionMs);
@@ -93,7 +97,7 @@ export function decideClaim(input: {
     const [again, deliverAt] = [activationOf(run), run.dueAt];
     return { action: 'send-again', activation: again, deliverAt, seen: run, reason: 'waits-for-retry' };
   }
-  const mayMisfire = !begun && activation.origin === 'scheduled' && !activation.isQueued;
+  const mayMisfire = !run && activation.origin === 'scheduled' && !activation.isQueued;
   if (mayMisfire && isMisfireToSkip(definition!, activation.nominalAt, now, validUntil(activation, job!))) {
     const over = run ?? scheduledRun(activation, retentionMs);
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
@@ -167,6 +171,12 @@ function standingOf(activation: Activation, job: JobRow | undefined, definition:
   // What a person asked for is not superseded by an edit.
   const isScheduled = activation.origin === 'scheduled';
   return isScheduled && activation.nominalAt >= validUntil(activation, job) ? 'superseded' : 'valid';
+}
+
+/** Was this the one instant of a job that an edit gave another since? */
+function isMovedAway({ origin, nominalAt }: Activation, { schedule }: JobRow, definition: JobRow | undefined): boolean {
+  if (origin !== 'scheduled' || definition?.schedule.kind !== 'once') return false;
+  return schedule.kind !== 'once' || schedule.at !== nominalAt;
 }
 
 /** The start of the generation that replaced the message's own. */

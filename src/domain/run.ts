@@ -153,3 +153,8 @@ export function attemptsOfSeries({ attempt, series }: Run): number {
 export function withAttempt(run: Run, record: AttemptRecord): readonly AttemptRecord[] {
   return [...run.attempts, record];
 }
+
+/** Has its code been called? What was only held back has not begun; a snooze gives its attempt back, and has. */
+export function hasBegun({ attempt, series, snoozes }: Run): boolean {
+  return attempt > 0 || series !== undefined || snoozes !== undefined;
+}

@@ -3,7 +3,7 @@ import { noSuchJob } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { HORIZON_MS } from '../domain/loop';
 import { dueAtFrom, occurrence, withoutDispatchedAhead } from '../domain/occurrences';
-import { isFinal } from '../domain/run';
+import { hasBegun, isFinal } from '../domain/run';
 import { jobKeptMs } from '../domain/retention';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
@@ -77,7 +77,7 @@ async function dueAtAfterPause(row: JobRow, now: number, ports: Pick<Ports, 'run
 export async function hasBegunOnce({ jobId, schedule }: JobRow, { runs }: Pick<Ports, 'runs'>): Promise<boolean> {
   if (schedule.kind !== 'once') return false;
   const run = await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at));
-  return run !== undefined && (run.attempt > 0 || isFinal(run.state));
+  return run !== undefined && (hasBegun(run) || isFinal(run.state));
 }
 
 export function refuseDeleted({ jobId, state }: JobRow): void {
