@@ -10,8 +10,9 @@ export interface FailedFilter {
 }
 
 /** Is it kept among the failed runs? What is past its end is not, though nothing has removed it yet. */
-export function isKeptFailed(run: Run, now: number): boolean {
-  return run.failedAt !== undefined && run.expiresAt > now;
+export function isKeptFailed(run: Run, now: number, failedRetentionMs: number): boolean {
+  const { failedAt, expiresAt } = run;
+  return failedAt !== undefined && failedAt + failedRetentionMs > now && expiresAt > now;
 }
 
 export function hasReason(run: Run, reason: string | undefined): boolean {

@@ -5,8 +5,9 @@ import { checked } from '../messages/rules';
 import { pauseJob, resumeJob } from '../operations/pause-job';
 import { readJob } from '../operations/read-job';
 import { backfillJob, triggerJob } from '../operations/trigger-job';
+import { answeredOnce } from '../operations/under-key';
 import type { Ports } from '../ports';
-import { readJsonBody, readOptionalBody, requestIdOf } from './request';
+import { idempotencyKeyOf, readJsonBody, readOptionalBody, requestIdOf } from './request';
 import { idIn, json, route } from './router';
 import { jobAnswer } from './views';
 
@@ -23,14 +24,21 @@ export function jobActionRoutes(app: Hono, ports: ActionPorts): void {
 async function pause(c: Context, ports: ActionPorts): Promise<Response> {
   const jobId = idIn(c, 'jobId');
   const { reason, by } = await readOptionalBody(c, pauseBody);
-  await pauseJob(jobId, { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) }, ports);
+  const remark = { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+  await once(c, { pause: [jobId, remark] }, ports, async () => {
+    await pauseJob(jobId, remark, ports);
+    return null;
+  });
   return jobAnswer(200, await readJob(jobId, ports));
 }
 
 async function resume(c: Context, ports: ActionPorts): Promise<Response> {
   const jobId = idIn(c, 'jobId');
   await readOptionalBody(c, emptyBody);
-  await resumeJob(jobId, ports);
+  await once(c, { resume: jobId }, ports, async () => {
+    await resumeJob(jobId, ports);
+    return null;
+  });
   return jobAnswer(200, await readJob(jobId, ports));
 }
 
@@ -46,6 +54,12 @@ async function backfill(c: Context, ports: ActionPorts): Promise<Response> {
   const jobId = idIn(c, 'jobId');
   const { from, to } = checked(backfillBody, (await readJsonBody(c)).value);
   const range = { fromAt: parseInstant(from)!, toAt: parseInstant(to)! };
-  const { runIds } = await backfillJob(jobId, range, ports);
+  const { runIds } = await once(c, { backfill: [jobId, range] }, ports, () => backfillJob(jobId, range, ports));
   return json(202, { count: runIds.length, runIds });
+}
+
+/** Under the caller's key, if there is one: a repeat that comes late undoes nothing that was done since. */
+function once<Answer>(c: Context, content: object, ports: ActionPorts, work: () => Promise<Answer>): Promise<Answer> {
+  const key = idempotencyKeyOf(c);
+  return key === undefined ? work() : answeredOnce(key, content, ports, work);
 }

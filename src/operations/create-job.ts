@@ -9,6 +9,7 @@ import type { JobRequest, ScheduleRequest } from '../domain/job-request';
 import { HORIZON_MS } from '../domain/loop';
 import { jitterMs, nextDueAt, nextRunAt, occurrence } from '../domain/occurrences';
 import { parseSchedule } from '../domain/schedule';
+import { jobKeptMs } from '../domain/retention';
 import type { Ports, Settings } from '../ports';
 import { announce } from './announce';
 import { removeNotifications } from './delete-notification';
@@ -52,7 +53,7 @@ export async function createJob(
 async function putOnItsWay(
   job: Job,
   wanted: Wanted,
-  standing: JobRow | undefined,
+  standing: Job | undefined,
   now: number,
   ports: CreateJobPorts,
 ): Promise<Job> {
@@ -82,10 +83,15 @@ async function putOnItsWay(
 async function replaceTombstone(
   job: Job,
   wanted: Wanted,
-  standing: JobRow | undefined,
+  standing: Job | undefined,
   ports: CreateJobPorts,
 ): Promise<Job> {
-  if (standing && standing.lifeId !== '') await removeNotifications(standing.jobId, standing.lifeId, ports);
+  const { clock, jobs, settings } = ports;
+  if (standing && standing.lifeId !== '') {
+    await removeNotifications(standing.jobId, standing.lifeId, ports);
+    // Runs of it that failed are kept, and with them what they ran with.
+    await jobs.keepDefinition(standing, clock.now() + jobKeptMs(settings));
+  }
   const written = { ...withDueKey(job), revision: (standing?.revision ?? 0) + 1 };
   if (!(await ports.jobs.put(written, standing))) {
     const other = await ports.jobs.read(job.jobId);

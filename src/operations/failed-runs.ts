@@ -16,28 +16,37 @@ export type { FailedFilter } from '../domain/failed';
 
 const MOST_TRIES = 10;
 const PAGE_ITEMS = 100;
+/** What is refused does not keep a request from what lies behind it, up to so many. */
+const MOST_REFUSED = 10_000;
 /** Many runs are sent again, or forgotten, so many at a time. */
 const SIDE_BY_SIDE = 10;
 
 /** The latest first. A page may be empty and still have a successor. @throws InvalidCursorError */
 export async function listFailed(
   query: PageQuery & FailedFilter,
-  { clock, runs }: Pick<Ports, 'clock' | 'runs'>,
+  { clock, runs, settings }: Pick<Ports, 'clock' | 'runs' | 'settings'>,
 ): Promise<Page<Run>> {
   const { items, ...rest } = await runs.failed(query);
   const now = clock.now();
-  return { items: items.filter((run) => isKeptFailed(run, now) && hasReason(run, query.reason)), ...rest };
+  return {
+    items: items.filter((run) => isKeptFailed(run, now, settings.failedRetentionMs) && hasReason(run, query.reason)),
+    ...rest,
+  };
 }
 
 /** With the definition that it ran under, its payload included, and all its attempts. @throws NotFoundError */
 export async function readFailed(
   jobId: string,
   runId: string,
-  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'control'>,
+  ports: Pick<Ports, 'clock' | 'jobs' | 'runs' | 'control' | 'settings'>,
 ): Promise<{ run: Run; job: Job | undefined }> {
   const [run, job] = await Promise.all([ports.runs.read(jobId, runId), ports.jobs.read(jobId)]);
-  if (!run || !isKeptFailed(run, ports.clock.now())) throw noSuchFailedRun(jobId, runId);
-  return { run: await withAllAttempts(run, ports), job: await ranUnder(run, job, ports) };
+  if (!run || !isKeptFailed(run, ports.clock.now(), ports.settings.failedRetentionMs))
+    throw noSuchFailedRun(jobId, runId);
+  return {
+    run: await withAllAttempts(run, ports),
+    job: (await ranUnder(run, job, ports)) ?? (await ports.jobs.readDefinition(jobId, run.generation)),
+  };
 }
 
 /**
@@ -48,7 +57,8 @@ export async function retryFailed(jobId: string, runId: string, ports: FollowUpP
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const run = await ports.runs.read(jobId, runId);
     const now = ports.clock.now();
-    if (!run || !(isKeptFailed(run, now) || isSentAgain(run))) throw noSuchFailedRun(jobId, runId);
+    if (!run || !(isKeptFailed(run, now, ports.settings.failedRetentionMs) || isSentAgain(run)))
+      throw noSuchFailedRun(jobId, runId);
     const job = await livingJobOf(run, ports);
     if (isSentAgain(run)) return putOnItsWay(run, job, ports);
     await refuseOfCancelled(job, ports);
@@ -113,7 +123,7 @@ export async function forgetFailed(jobId: string, runId: string, { runs }: Pick<
 /** Forgets the latest `limit` of these. `isMore`: some are left. */
 export async function flushFailed(
   filter: FailedFilter & { limit: number },
-  ports: Pick<Ports, 'clock' | 'runs'>,
+  ports: Pick<Ports, 'clock' | 'runs' | 'settings'>,
 ): Promise<{ forgotten: number; isMore: boolean }> {
   let forgotten = 0;
   const isMore = await forFailed(filter, ports, async ({ jobId, runId }) => {
@@ -126,19 +136,19 @@ export async function flushFailed(
 }
 
 /**
- * Does this to failed runs, the latest first, until it answered true for `limit` of them, or false for as many.
+ * Does this to failed runs, the latest first, until it answered true for `limit` of them, or false for very many.
  * @returns whether some are left
  */
 async function forFailed(
   { limit, ...filter }: FailedFilter & { limit: number },
-  ports: Pick<Ports, 'clock' | 'runs'>,
+  ports: Pick<Ports, 'clock' | 'runs' | 'settings'>,
   act: (run: Run) => Promise<boolean>,
 ): Promise<boolean> {
   const counts = { true: 0, false: 0 };
   for await (const page of failedPages(filter, ports)) {
     const left = [...page];
     while (left.length > 0) {
-      const most = Math.min(SIDE_BY_SIDE, limit - counts.true, limit - counts.false);
+      const most = Math.min(SIDE_BY_SIDE, limit - counts.true, MOST_REFUSED - counts.false);
       if (most <= 0) return true;
       const done = await Promise.all(left.splice(0, most).map(act));
       for (const isDone of done) counts[`${isDone}`]++;
@@ -147,7 +157,10 @@ async function forFailed(
   return false;
 }
 
-async function* failedPages(filter: FailedFilter, ports: Pick<Ports, 'clock' | 'runs'>): AsyncGenerator<Run[]> {
+async function* failedPages(
+  filter: FailedFilter,
+  ports: Pick<Ports, 'clock' | 'runs' | 'settings'>,
+): AsyncGenerator<Run[]> {
   let cursor: string | undefined;
   do {
     const query = { ...filter, limit: PAGE_ITEMS, ...(cursor === undefined ? {} : { cursor }) };
