@@ -112,6 +112,7 @@ export const jobDeleterEnv = {
   JOBS_TABLE_NAME: text,
   RUNS_TABLE_NAME: text,
   CONTROL_TABLE_NAME: text,
+  GROUPS_TABLE_NAME: text,
   JOB_ACTIVATION_QUEUE_URL: url,
   JOB_ACTIVATION_HIGH_QUEUE_URL: url,
   NOTIFY_QUEUE_URL: url,

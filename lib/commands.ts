@@ -80,6 +80,7 @@ export class Commands extends Construct {
         JOBS_TABLE_NAME: storage.allow('jobs', 'readRows', 'prolong'),
         RUNS_TABLE_NAME: storage.allow('runs', 'read', 'put'),
         CONTROL_TABLE_NAME: storage.allow('control', 'read', 'put'),
+        GROUPS_TABLE_NAME: storage.allow('groups', 'read'),
         JOB_ACTIVATION_QUEUE_URL: allowQueue(props.activations.normal, 'send'),
         JOB_ACTIVATION_HIGH_QUEUE_URL: allowQueue(props.activations.high, 'send'),
         NOTIFY_QUEUE_URL: allowQueue(props.notifyQueue, 'send'),

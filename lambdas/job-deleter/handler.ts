@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { answerCommands } from '../commands';
 import { jobDeleterEnv, readEnv } from '../env';
-import { controlStore, jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
+import { controlStore, groupStore, jobStore, queue, runStore, settingsFrom, surroundings } from '../ports';
 
 const env = readEnv(jobDeleterEnv, process.env);
 const ports = {
@@ -10,6 +10,7 @@ const ports = {
   jobs: jobStore(env),
   runs: runStore(env),
   control: controlStore(env),
+  groups: groupStore(env),
   activations: queue(env.JOB_ACTIVATION_QUEUE_URL),
   highActivations: queue(env.JOB_ACTIVATION_HIGH_QUEUE_URL),
   notify: queue(env.NOTIFY_QUEUE_URL),

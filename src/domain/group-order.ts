@@ -6,21 +6,33 @@ export function dealtOut<Member extends readonly unknown[]>(members: readonly Me
   const jobs = members.reduce((sum, { length }) => sum + length, 0);
   const count = Math.min(members.length, Math.ceil(jobs / PART_JOBS));
   const parts = Array.from({ length: count }, (): Member[] => []);
-  members.forEach((member, nth) => parts[nth % count]!.push(member));
+  const sizes = parts.map(() => 0);
+  for (const member of members) {
+    const nth = smallest(sizes);
+    parts[nth]!.push(member);
+    sizes[nth]! += member.length;
+  }
   return parts;
+}
+
+/** The one that is dealt to next: chains are of any length, and no part must be much larger than another. */
+function smallest(sizes: readonly number[]): number {
+  return sizes.indexOf(Math.min(...sizes));
 }
 
 /** The places of all jobs in the order in which they were asked for; `parts` in the order of the group's head. */
 export function inOrder(parts: readonly GroupPart[]): { part: GroupPart; index: number }[] {
   return together(parts).flatMap((dealt) => {
-    const hands = dealt.map((part) => ({ part, stretches: stretchesOf(part) }));
-    const rounds = Math.max(...hands.map(({ stretches }) => stretches.length));
-    return Array.from({ length: rounds }, (_, round) => round).flatMap((round) =>
-      hands.flatMap(({ part, stretches }) => {
-        const stretch = stretches[round];
-        return stretch ? placesOf(stretch).map((index) => ({ part, index })) : [];
-      }),
-    );
+    const left = dealt.map((part) => stretchesOf(part));
+    const sizes = dealt.map(() => 0);
+    const places: { part: GroupPart; index: number }[] = [];
+    while (left.some(({ length }) => length > 0)) {
+      const nth = smallest(sizes.map((size, one) => (left[one]!.length > 0 ? size : Infinity)));
+      const all = placesOf(left[nth]!.shift()!);
+      places.push(...all.map((index) => ({ part: dealt[nth]!, index })));
+      sizes[nth]! += all.length;
+    }
+    return places;
   });
 }
 

@@ -7,6 +7,7 @@ import type { PartWork } from '../messages/part-work';
 import { cancelRun } from './cancel-run';
 import type { FollowUpPorts } from './follow-up';
 import { dueAtOf, memberRows, recordSkipped, sendTurns, type Turn } from './member-runs';
+import { wasReminded } from './reminders';
 import { settleMember } from './settle-member';
 import { pauseAfterLoss, tellGroup } from './tell-group';
 
@@ -75,7 +76,11 @@ async function sendNext(part: GroupPart, head: Group, isReminder: boolean, ports
   // A long delay goes round in the queue: each reminder before its end would send one more message round with it.
   const now = ports.clock.now();
   const due = (await Promise.all(sent)).filter((turn) => !isReminder || dueAtOf(turn) <= now);
-  await sendTurns(due, ports);
+  const isToSend = await Promise.all(due.map(async ({ job }) => !isReminder || !(await wasReminded(job, now, ports))));
+  await sendTurns(
+    due.filter((_, nth) => isToSend[nth]),
+    ports,
+  );
 }
 
 function runAt(part: GroupPart, index: number, head: Group, { runs }: FollowUpPorts): Promise<Run | undefined> {

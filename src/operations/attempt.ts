@@ -8,6 +8,7 @@ import type { Ports } from '../ports';
 import { announce } from './announce';
 import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
 import { followUp, type FollowUpPorts } from './follow-up';
+import { keepGroup } from './keep-group';
 import { keepJob } from './keep-job';
 import { putRun } from './put-run';
 
@@ -49,7 +50,7 @@ export async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promi
   const announcement = await announced;
   if (announcement) throw announcement.error;
   if (!written) return false;
-  if (isAwaited) await keepJob(written, job, ports);
+  if (isAwaited) await (job.member ? keepGroup(written, job, job.member, ports) : keepJob(written, job, ports));
   else await goOnAfter(written, await withSubscribersOfNow(job, ports), ports);
   return true;
 }

@@ -54,7 +54,8 @@ export async function retryGroup(kind: GroupKind, groupId: string, ports: GroupP
     anew.map(({ partId }) => partId),
     ports,
   );
-  await retryAll(failed, head, ports);
+  const refusal = await retryAll(failed, head, ports);
+  if (refusal && anew.length === 0) throw refusal;
   return readAgain(kind, groupId, ports);
 }
 
@@ -66,12 +67,12 @@ function placesOf({ states }: GroupPart, state: string): number[] {
   return Array.from(states, (one, index) => (one === state ? [index] : [])).flat();
 }
 
-/** @throws the first refusal, where nothing could be sent again */
+/** @returns the first refusal, where nothing could be sent again */
 async function retryAll(
   failed: readonly { part: GroupPart; index: number }[],
   head: Group,
   ports: GroupPorts,
-): Promise<void> {
+): Promise<Error | undefined> {
   const refusals: Error[] = [];
   for (let from = 0; from < failed.length; from += SIDE_BY_SIDE) {
     await Promise.all(
@@ -85,8 +86,7 @@ async function retryAll(
       }),
     );
   }
-  const [first] = refusals;
-  if (first && refusals.length === failed.length) throw first;
+  return refusals.length === failed.length ? refusals[0] : undefined;
 }
 
 /** What a failure stopped gets its turn again, under new runs. @returns the part as it stands then */
@@ -98,7 +98,9 @@ async function reviveStopped(seen: GroupPart, head: Group, ports: GroupPorts): P
     const ended = await Promise.all(
       broken.map((index) => runs.read(memberJobIdOf(part, index), runIdIn(part, index, head))),
     );
-    const stopped = broken.filter((_, nth) => ended[nth] && endedWithGroup(ended[nth]));
+    const stopped = broken.filter(
+      (index, nth) => part.states[index] === 'S' || (ended[nth] && endedWithGroup(ended[nth])),
+    );
     if (stopped.length === 0) return part;
     const next = decideRevival(part, stopped, clock.now(), head.createdAt);
     if (await groups.putPart(next, part)) {

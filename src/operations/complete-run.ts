@@ -5,6 +5,7 @@ import { revise, type Run, type RunError, type RunState } from '../domain/run';
 import { goOnAfter, heartbeatMs, type RunnerPorts } from './attempt';
 import { sendReminder } from './cancel-run';
 import { jobOf } from './definition';
+import { keepGroup } from './keep-group';
 import { keepJob } from './keep-job';
 import { putRun } from './put-run';
 
@@ -69,7 +70,7 @@ export async function heartbeat(
     // Until the code has returned its runner leads to the run, not the due index.
     const next = run.isAwaited ? awaited(run, leaseUntil, settings.retentionMs) : revise(run, { leaseUntil });
     if (!(await putRun(next, run, ports))) continue;
-    await keepJob(next, job, ports);
+    await (job.member ? keepGroup(next, job, job.member, ports) : keepJob(next, job, ports));
     return { leaseUntil, isCancelRequested: run.cancelRequestedAt !== undefined };
   }
   throw changing(jobId, runId);

@@ -7,6 +7,7 @@ import type { JobRequest } from '../domain/job-request';
 import { LIMITS } from '../domain/limits';
 import type { Ports } from '../ports';
 import type { FollowUpPorts } from './follow-up';
+import { keepUntil } from './keep-group';
 import { changeHead, followGroup, listed } from './tell-group';
 import { checkMembers, fieldOf, takeBack, writeMembers } from './write-members';
 
@@ -63,11 +64,14 @@ export async function createGroup(
     requestDigest,
     expiresAt,
   };
-  const parts = await write(kind, { group, members, prefix: '', askedAt: createdAt, expiresAt }, ports);
+  // Another content under the same request id, be it at the same time, makes other rows: the head knows one of the two.
+  const deal: Deal = { group, members, prefix: `${requestDigest.slice(0, 12)}-`, askedAt: createdAt, expiresAt };
+  const parts = await write(kind, deal, ports);
   const isEmpty = members.length === 0;
   const head: Group = isEmpty ? { ...group, sequence: 2, state: 'DONE', finishedAt: createdAt } : { ...group, parts };
   if (!(await ports.groups.put(head))) {
     const other = await ports.groups.read(groupId);
+    if (other && other.requestDigest !== requestDigest) await takeBack(membersOf(deal).jobs, ports);
     return repeatOf(other ?? head, requestId, requestDigest, ports);
   }
   await followGroup(head, true, ports);
@@ -137,9 +141,13 @@ export async function addToBatch(
 ): Promise<GroupStanding> {
   const head = await headOf('batch', batchId, ports);
   const request = guidFrom('added', batchId, requestId);
-  const prefix = `${request.slice(0, 13)}-`;
-  const isRepeat = head.parts[`${prefix}0`] !== undefined;
-  if (isRepeat || members.length === 0) return standingOf(head, ports);
+  const prefix = `${request.slice(0, 13)}-${digestOf(JSON.stringify(members)).slice(0, 12)}-`;
+  const isRepeat = ({ parts }: Group) => {
+    const known = Object.keys(parts).find((partId) => partId.startsWith(`${request.slice(0, 13)}-`));
+    if (known !== undefined && !known.startsWith(prefix)) throw usedForOther(requestId);
+    return known !== undefined;
+  };
+  if (members.length === 0 || isRepeat(head)) return standingOf(head, ports);
 
   refuseOver(head);
   checkMembers('batch', members, {}, ports.settings);
@@ -151,22 +159,27 @@ export async function addToBatch(
   try {
     const extended = await changeHead(
       batchId,
-      (seen) => {
-        if (seen.parts[`${prefix}0`] !== undefined) return Promise.resolve(seen);
+      async (seen) => {
+        if (isRepeat(seen)) return seen;
         refuseOver(seen);
-        return Promise.resolve({
-          ...seen,
-          parts: { ...seen.parts, ...parts },
-          expiresAt: Math.max(seen.expiresAt, expiresAt),
-        });
+        return { ...seen, parts: { ...seen.parts, ...parts } };
       },
       ports,
     );
+    // All of a batch has one end.
+    if (expiresAt > head.expiresAt) await keepUntil(batchId, expiresAt, ports);
     return await standingOf(extended ?? head, ports);
   } catch (error) {
     if (error instanceof ConflictError) await takeBack(membersOf(deal).jobs, ports);
     throw error;
   }
+}
+
+function usedForOther(requestId: string): ConflictError {
+  return new ConflictError(
+    'requestId',
+    `request id ${JSON.stringify(requestId)} was already used for other jobs; choose a new one, or send the same content`,
+  );
 }
 
 /** @throws ConflictError */

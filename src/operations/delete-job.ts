@@ -18,7 +18,7 @@ const REQUEST_KEPT_MS = 24 * 3_600_000;
 export async function deleteJob(
   requestId: string,
   jobId: string,
-  ports: ChangePorts & Pick<Ports, 'control'> & { commands: Pick<Ports['commands'], 'notify-delete'> },
+  ports: ChangePorts & Pick<Ports, 'control' | 'groups'> & { commands: Pick<Ports['commands'], 'notify-delete'> },
 ): Promise<void> {
   const { clock, control, settings, journal } = ports;
   const name = `job-delete:${guidFrom('job-delete', jobId, requestId)}`;
@@ -27,7 +27,7 @@ export async function deleteJob(
   const tombstone = await changeJob(
     jobId,
     async (row, now) => {
-      if (row.state !== 'DELETED') refuseMember(row, 'deleted');
+      if (row.state !== 'DELETED' && (await isNeeded(row, ports))) refuseMember(row, 'deleted');
       if (lifeToDelete === undefined) {
         // Remembered before the tombstone is written: whoever comes with the same request means the same life.
         await control.put({ name, value: row.lifeId, expiresAt: clock.now() + REQUEST_KEPT_MS });
@@ -43,6 +43,12 @@ export async function deleteJob(
   if (tombstone.lifeId !== lifeToDelete) return;
   await freeLockOfDeleted(tombstone, ports);
   await forgetNotifications(requestId, tombstone, ports.commands);
+}
+
+/** A job of a chain or batch that is over may go, so that its id is free again. */
+async function isNeeded({ member }: JobRow, { groups }: Pick<Ports, 'groups'>): Promise<boolean> {
+  const head = member && (await groups.read(member.groupId));
+  return head !== undefined && head.finishedAt === undefined;
 }
 
 /** The notification deleter gets the request too. `lifeId` keeps it from those of a new job of the same id. */

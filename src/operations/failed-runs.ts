@@ -10,7 +10,7 @@ import { asOfNow, definitionOf } from './definition';
 import { followUp, type FollowUpPorts } from './follow-up';
 import { putRun } from './put-run';
 import { sendActivations } from './send-activations';
-import { lockForSeries } from './unique-lock';
+import { freeLockOfSeries, lockForSeries } from './unique-lock';
 
 export type { FailedFilter } from '../domain/failed';
 
@@ -66,7 +66,12 @@ export async function retryFailed(jobId: string, runId: string, ports: FollowUpP
     const again = startSeries(run, now);
     await lockForSeries(again, job, ports);
     // From here on the due index leads to it, should this process die.
-    if (!(await putRun(again, run, ports))) continue;
+    if (!(await putRun(again, run, ports))) {
+      // Whoever was faster may have sent it again, under the same lock, or forgotten it.
+      const standing = await ports.runs.read(jobId, runId);
+      if (!standing || !isSentAgain(standing)) await freeLockOfSeries(again, job, ports);
+      continue;
+    }
     ports.journal.transition(again, job);
     return putOnItsWay(again, job, ports);
   }

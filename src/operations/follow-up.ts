@@ -13,7 +13,8 @@ export type { FollowUpPorts } from './follow-up-ports';
 export async function followUp(run: Run, job: JobRow | undefined, ports: FollowUpPorts): Promise<void> {
   await announce([run], job, ports);
   if (!job) return;
-  await keepJob(run, job, ports);
+  // A job of a group is kept with all of that.
+  if (!job.member) await keepJob(run, job, ports);
   await releaseHolds(run, job, ports);
   if (isFinal(run.state) && (run.attempt > 0 || run.state === 'CANCELLED')) await callNext(job, ports);
   if (job.member) await settleMember(run, job, ports);

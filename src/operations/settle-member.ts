@@ -34,7 +34,7 @@ export async function settleMember(run: Run, job: JobRow, ports: FollowUpPorts):
 
 /** @returns the part before and after; undefined where there is none */
 async function writeOutcome(run: Run, member: Membership, ports: FollowUpPorts) {
-  const { groups, settings } = ports;
+  const { groups } = ports;
   const { index } = member;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const part = await groups.readPart(member.groupId, member.partId);
@@ -45,10 +45,8 @@ async function writeOutcome(run: Run, member: Membership, ports: FollowUpPorts) 
     const { sequence, nominalAt, changedAt } = run;
     const settlement = decideSettle(part, { index, state: memberStateOf(run.state), sequence, nominalAt, changedAt });
     const { next } = settlement;
-    const keptUntil = changedAt + Math.max(settings.retentionMs, settings.failedRetentionMs);
-    const written = next && { ...next, expiresAt: Math.max(next.expiresAt, keptUntil) };
-    if (!written || (await groups.putPart(written, part))) {
-      return { before: part, part: written ?? part, settlement };
+    if (!next || (await groups.putPart(next, part))) {
+      return { before: part, part: next ?? part, settlement };
     }
     await pauseAfterLoss(lost, ports);
   }

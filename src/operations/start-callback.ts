@@ -68,6 +68,13 @@ export async function startCallback(
   await put(job, standing, ports);
 }
 
+/** What was called is not called again for as long as the group lives. */
+export async function keepCallbacks(group: Group, ports: CallbackPorts): Promise<void> {
+  const ids = (['then', 'catch', 'finally'] as const).map((which) => callbackJobIdOf(group.groupId, which));
+  const expiresAt = group.expiresAt + ports.settings.failedRetentionMs;
+  for (const row of await ports.jobs.readRows(ids)) await keepUntil(expiresAt, row, ports);
+}
+
 /** The message first, as for every job that is due at once. A message whose job was given up meanwhile is not waited for: the due index leads to it. */
 async function put(job: Job, fence: JobRow | undefined, ports: CallbackPorts): Promise<void> {
   const activation = firstActivation(job, { nominalAt: job.createdAt, dueAt: job.createdAt });

@@ -6,6 +6,7 @@ import type { Run } from '../domain/run';
 import type { PartWork } from '../messages/part-work';
 import type { Page, Ports } from '../ports';
 import { firstActivation } from './dispatch';
+import { wasReminded } from './reminders';
 import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
 
 /** What should have gone on so long ago has lost its message. */
@@ -13,7 +14,8 @@ const OVERDUE_MS = 3_600_000;
 /** With a pause of 200 ms between pages a million rows take a few minutes, less than a Lambda may last. */
 const PAGE_ITEMS = 1_000;
 
-type SweepPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'groups' | 'journal'> & ActivationPorts;
+type SweepPorts = Pick<Ports, 'clock' | 'jobs' | 'runs' | 'groups' | 'journal' | 'settings' | 'control'> &
+  ActivationPorts;
 
 /**
  * The daily look at everything that is stored, for what no message and no due key leads to any more: one-off jobs past
@@ -73,13 +75,14 @@ export async function sweep(
   return { sentAgain };
 }
 
-async function lostOneOff(job: JobRow, now: number, { runs }: Pick<Ports, 'runs'>): Promise<Departure[]> {
+async function lostOneOff(job: JobRow, now: number, ports: SweepPorts): Promise<Departure[]> {
   const { schedule } = job;
+  const { runs, settings } = ports;
   if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined || job.member) return [];
-  if (schedule.at > now - OVERDUE_MS) return [];
   // Past its retention the record of its run may be gone before it: that must not look like a run that never was.
-  if (job.expiresAt !== undefined && job.expiresAt <= now) return [];
+  if (schedule.at > now - OVERDUE_MS || schedule.at <= now - settings.retentionMs) return [];
   if (await runs.read(job.jobId, scheduledRunIdOf(job.jobId, schedule.at))) return [];
+  if (await wasReminded(job, now, ports)) return [];
   return [{ activation: firstActivation(job, occurrence(job, schedule.at)), deliverAt: now }];
 }
 

@@ -46,7 +46,7 @@ export async function changeHead(
     const seen = await ports.groups.read(groupId);
     if (!seen) return undefined;
     const next = await change(seen);
-    const written = next === seen ? seen : { ...kept(next, ports), revision: seen.revision + 1 };
+    const written = next === seen ? seen : { ...next, revision: seen.revision + 1 };
     if (next === seen || (await ports.groups.put(written, seen))) {
       await followGroup(written, written.sequence > seen.sequence, ports);
       return written;
@@ -54,11 +54,6 @@ export async function changeHead(
     await pauseAfterLoss(lost, ports);
   }
   throw new Error(`group ${groupId} changed ${MOST_LOST_WRITES} times while it was to be written`);
-}
-
-function kept(head: Group, { clock, settings }: Pick<FollowUpPorts, 'clock' | 'settings'>): Group {
-  const keptMs = Math.max(settings.retentionMs, settings.failedRetentionMs);
-  return { ...head, expiresAt: Math.max(head.expiresAt, clock.now() + keptMs) };
 }
 
 /** Not at once again where many write the same row. */

@@ -98,6 +98,10 @@ export async function lockForSeries(run: Run, job: JobRow, ports: LockPorts): Pr
   if (holder !== undefined) throw refusal(holder, job.unique);
 }
 
+export async function freeLockOfSeries(run: Run, job: JobRow, ports: LockPorts): Promise<void> {
+  if (job.unique) await freeLock(uniqueOwner(run, job), job.unique, ports);
+}
+
 export async function freeLockOf(run: Run, job: JobRow, ports: LockPorts): Promise<void> {
   const isFreed = isFinal(run.state) || (run.state === 'STARTED' && job.unique?.until === 'start');
   if (job.unique && isFreed) await freeLock(uniqueOwner(run, job), job.unique, ports);

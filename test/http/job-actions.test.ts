@@ -1,3 +1,4 @@
+import { aGroup } from '../contracts/rows';
 import { LIMITS } from '../../src/domain/limits';
 import { runActivations } from '../../src/operations/run-activation';
 import { jobText } from '../messages/wrong-jobs';
@@ -268,6 +269,7 @@ describe('a job of a chain or batch is not changed by itself, but with the whole
     async ({ act, says, kind, path }) => {
       const member = { groupId: 'g-1', kind, partId: 'p-1', index: 0 };
       await client.ports.jobs.put(aJob({ jobId: 'member', member }));
+      await client.ports.groups.put(aGroup({ groupId: 'g-1', kind, parts: { 'p-1': -1 } }));
       const before = await client.ports.jobs.read('member');
       const { status, json } = await act();
       expect([status, json.errors.map(({ field }) => field)]).toEqual([409, ['jobId']]);

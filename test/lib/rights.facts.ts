@@ -15,6 +15,7 @@ const RARELY_USED: Readonly<Record<string, string>> = {
   'job-creator: sqs:SendMessage NOTIFY_QUEUE_URL': 'dispatching tells subscribers, of whom a new job has none',
   'job-deleter: dynamodb:GetItem RUNS_TABLE_NAME':
     'dispatching finds an occurrence that was skipped and recorded before',
+  'job-deleter: dynamodb:GetItem GROUPS_TABLE_NAME': 'a job of a chain or batch goes only once the whole is over',
   'runner: dynamodb:DeleteItem JOBS_TABLE_NAME':
     'the large payload of a callback that another was faster to start is taken away',
   'scheduler: dynamodb:GetItem JOBS_TABLE_NAME':

@@ -60,6 +60,8 @@ describe('npm start', () => {
   test('lets the examples rest where the handlers are others, and wakes them where they are back', async () => {
     const first = await LocalProcess.start(['--data', data(), '--json']);
     await first.line(became('DONE', 'example-heartbeat'));
+    // What has begun goes on with its retries, also where its code is not any more.
+    await first.line(became('DONE', 'example-flaky'));
     await first.end('SIGINT');
     const second = await LocalProcess.start(['--data', data(), '--handlers', HANDLERS, '--json']);
     expect((await second.request('GET', '/jobs/example-heartbeat')).body).toMatchObject({ state: 'PAUSED' });
