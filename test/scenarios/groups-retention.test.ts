@@ -35,7 +35,7 @@ test('a callback is called once, though its run has passed its retention before 
 
 test('jobs added late, with a long delay, end the batch', async () => {
   world = await World.open({ code: { ...callbacks, a: ok, b: ok } });
-  let engine = world.start();
+  const engine = world.start();
   const first = [
     steps('a'),
     [aRequest({ code: 'b', retry: tries(1), schedule: { kind: 'delay', delaySeconds: 3600 } })],
@@ -117,7 +117,7 @@ test('a member that completes by callback after 40 days of heartbeats ends its b
       },
     },
   });
-  let engine = world.start();
+  const engine = world.start();
   const c = aRequest({ code: 'c', retry: tries(1), completion: 'callback', heartbeatSeconds: 2 * 86400 });
   const batch = await GroupOf.create(world, 'batch', aBatch([[c, ...steps('a')], steps('a')]));
   await passes(MINUTE);
