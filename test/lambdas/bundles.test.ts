@@ -25,7 +25,7 @@ test.each(HANDLERS)('the bundle of %s is within its limit', (handler) => {
 const PARSING = ['api', 'job-creator', 'job-deleter', 'notification-creator', 'notification-deleter'];
 
 test.each(HANDLERS)('%s carries the validation library only if it reads input from outside', (handler) => {
-  const carries = bundleOf(handler).inputs.some((path) => path.startsWith('node_modules/zod/'));
+  const carries = bundleOf(handler).inputs.some((path) => path.includes('node_modules/zod/'));
   expect(carries).toBe(PARSING.includes(handler));
 });
 

@@ -6,7 +6,7 @@ import { ALIASES, BUNDLING, entryOf, ROOT } from '../../lib/bundling';
 export interface Bundle {
   handler: string;
   code: Uint8Array;
-  /** what went into it, by path from the root, such as `node_modules/zod/v4/core/schemas.js` */
+  /** what went into it, by path from the root, such as `node_modules/zod/v4/core/schemas.js`; with `../` where the packages are elsewhere */
   inputs: readonly string[];
 }
 
