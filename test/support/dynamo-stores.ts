@@ -9,8 +9,16 @@ import type { Clock, Settings } from '../../src/ports';
 import { createEmulatedTable, emulatedDynamo } from './emulated-aws';
 import type { OtherStores } from './world';
 
+export interface DynamoStores extends OtherStores {
+  /** The stores of a version with another number of shards, on the same tables. */
+  withShards(shards: number): OtherStores['stores'];
+}
+
 /** The stores as deployed, on fresh tables of the emulator, for a world whose clock is moved by hand. */
-export async function openDynamoStores(clock: Clock, { shards }: Settings): Promise<OtherStores> {
+export async function openDynamoStores(
+  clock: Clock,
+  { shards: first }: Pick<Settings, 'shards'>,
+): Promise<DynamoStores> {
   const names = Object.keys(TABLES) as TableName[];
   const created = await Promise.all(names.map(async (name) => [name, await createEmulatedTable(name)] as const));
   const tableNames = Object.fromEntries(created) as Record<TableName, string>;
@@ -28,23 +36,22 @@ export async function openDynamoStores(clock: Clock, { shards }: Settings): Prom
   };
   Object.assign(client, { send: countedSend });
 
-  const table = (name: TableName) => ({
-    client,
-    tableName: tableNames[name],
-    shards,
-    clock,
-    random: { next: () => 0.5 },
-  });
-  return {
-    stores: {
+  const withShards = (shards: number) => {
+    const table = (name: TableName) => ({
+      client,
+      tableName: tableNames[name],
+      shards,
+      clock,
+      random: { next: () => 0.5 },
+    });
+    return {
       jobs: new DynamoJobStore(table('jobs')),
       runs: new DynamoRunStore(table('runs')),
       notifications: new DynamoNotificationStore(table('notifications')),
       code: new DynamoCodeStore(table('code')),
       control: new DynamoControlStore(table('control')),
       groups: new DynamoGroupStore(table('groups')),
-    },
-    isBusy: () => underWay > 0,
-    close: () => client.destroy(),
+    };
   };
+  return { stores: withShards(first), withShards, isBusy: () => underWay > 0, close: () => client.destroy() };
 }
