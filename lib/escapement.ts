@@ -1,4 +1,4 @@
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { QualifiedFunctionBase, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { Api } from './api';
 import { Commands } from './commands';
@@ -67,7 +67,9 @@ export class Escapement extends Construct {
   }
 
   private letCall(caller: IFunction, callee: IFunction): void {
-    if (!this.allowedFunctions.includes(callee.functionName)) this.allowedFunctions.push(callee.functionName);
+    // The name of an alias or a version would be that of the function and its own.
+    const { functionName } = callee instanceof QualifiedFunctionBase ? callee.lambda : callee;
+    if (!this.allowedFunctions.includes(functionName)) this.allowedFunctions.push(functionName);
     allow(caller, ['lambda:InvokeFunction'], [callee.functionArn]);
   }
 

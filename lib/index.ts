@@ -2,4 +2,5 @@
 export { Escapement, type EscapementProps } from './escapement';
 export { EscapementStack, type EscapementStackProps } from './escapement-stack';
 export type { Job, JobProps, Notification, NotificationProps } from './job-resources';
+export { Schedule, type CronFields } from './schedule';
 export type { EscapementSettings } from './settings';

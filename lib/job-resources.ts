@@ -5,7 +5,8 @@ import { jobResourceEnv } from '../lambdas/env';
 import { allow } from './grants';
 import { HandlerFunction } from './handler-function';
 
-const TIMEOUT = Duration.seconds(60);
+/** A few tries of a few questions, each as long as the API may take. */
+const TIMEOUT = Duration.minutes(10);
 const LOG_RETENTION_DAYS = 30;
 
 /** A job of the stack. What a field means is told in the README; those that are left out have the API's defaults. */
@@ -15,8 +16,9 @@ export interface JobProps {
   /** its id; one that follows from its place in the app unless given */
   jobId?: string;
   name?: string;
-  /** an expression such as `rate(10 minutes)`, or what `Schedule` of aws-events makes; without it the job runs once, when it is created */
-  schedule?: string | { expressionString: string };
+  /** an expression such as `rate(10 minutes)`, or a `Schedule`, ours or that of the CDK; without it the job runs once, when it is created */
+  schedule?: string | { expressionString: string; timeZone?: { timezoneName: string } };
+  /** an IANA name; that of the schedule, if it has one, unless given */
   timezone?: string;
   delaySeconds?: number;
   /** any JSON */
@@ -81,13 +83,13 @@ export class Job extends Construct {
 
   constructor(scope: Construct, id: string, { resources, handler, ...props }: JobProps & { resources: JobResources }) {
     super(scope, id);
-    const { jobId = Names.uniqueResourceName(this, { maxLength: 64 }), schedule, ...fields } = props;
+    const { jobId = Names.uniqueResourceName(this, { maxLength: 64 }), schedule, timezone, ...fields } = props;
     const definition = {
       ...fields,
       jobId,
-      ...(schedule === undefined
-        ? {}
-        : { schedule: typeof schedule === 'string' ? schedule : schedule.expressionString }),
+      ...(typeof schedule === 'object'
+        ? { schedule: schedule.expressionString, timezone: timezone ?? schedule.timeZone?.timezoneName }
+        : { schedule, timezone }),
       target: { functionArn: handler.functionArn },
     };
     this.jobId = addResource(this, 'Job', definition, resources).ref;

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { App, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { Escapement } from '../../lib';
+import { Escapement, Schedule } from '../../lib';
 
 /** Escapement inside a stack of somebody's own, with its jobs: they come and go with the stack. */
 const stack = new Stack(new App(), 'EscapementInAnApp', { description: 'An app that brings its jobs along' });
