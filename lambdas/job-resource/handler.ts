@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { LambdaInvoker } from '../../src/adapters/aws/lambda-invoker';
 import { systemClock } from '../../src/adapters/system';
@@ -10,7 +11,7 @@ const invoker = new LambdaInvoker({ clock: systemClock });
 
 /** Does what CloudFormation asks, and tells it what came of that, also what was wrong: else the deployment waits for an hour. */
 export async function handler(event: CloudFormationCustomResourceEvent): Promise<void> {
-  const outcome = await keepAsStackHasIt(event, { invoker, apiFunctionArn: env.API_FUNCTION_ARN });
+  const outcome = await keepAsStackHasIt(event, { invoker, apiFunctionArn: env.API_FUNCTION_ARN, wait });
   const { StackId, RequestId, LogicalResourceId } = event;
   const answer = await fetch(event.ResponseURL, {
     method: 'PUT',

@@ -1,5 +1,7 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import type { Invoker } from '../../src/ports';
+import { guidFrom } from '../../src/domain/guid';
+import { ask, RefusedError, type Api } from './ask-api';
+import { stands } from './stands';
 
 /** What CloudFormation is told. */
 export interface Outcome {
@@ -9,50 +11,42 @@ export interface Outcome {
   Reason?: string;
 }
 
-interface Api {
-  invoker: Invoker;
-  apiFunctionArn: string;
-}
-
-interface Answer {
-  status: number;
-  body: { jobId?: string; notifyId?: string; detail?: string; errors?: { field: string; message: string }[] };
-}
-
 type Definition = Record<string, unknown> & { jobId: string };
+type Event<Type extends CloudFormationCustomResourceEvent['RequestType']> = Extract<
+  CloudFormationCustomResourceEvent,
+  { RequestType: Type }
+>;
 
 /** Marks what a failed creation left nothing of: CloudFormation asks for its deletion all the same. */
 const NEVER_MADE = 'never-made/';
 const LONGEST_REASON = 1_000;
-const TIMEOUT_MS = 30_000;
-/** Nothing that an edit can take away. */
-const KEPT = new Set(['jobId', 'target', 'unique', 'delaySeconds', 'schedule', 'payload']);
-
-class RefusedError extends Error {
-  override readonly name = 'RefusedError';
-}
+/** Sent where they change, so that the API says why it cannot be. */
+const UNCHANGEABLE = ['unique', 'delaySeconds'];
 
 /** Creates, changes or deletes a job or a notification as the stack now has it. Each may be asked for twice. Never throws. */
 export async function keepAsStackHasIt(event: CloudFormationCustomResourceEvent, api: Api): Promise<Outcome> {
   const before = event.RequestType === 'Create' ? `${NEVER_MADE}${event.RequestId}` : event.PhysicalResourceId;
   try {
-    const isJob = event.ResourceType === 'Custom::EscapementJob';
-    if (event.RequestType === 'Delete') {
-      if (!before.startsWith(NEVER_MADE)) await remove(isJob, before, api);
-      return { Status: 'SUCCESS', PhysicalResourceId: before };
-    }
-    const definition = definitionIn(event.ResourceProperties);
-    const key = event.RequestId;
-    if (!isJob) return { Status: 'SUCCESS', PhysicalResourceId: await subscribe(definition, key, api) };
-    if (event.RequestType === 'Update' && before === definition.jobId) {
-      const wasThere = await edit(definition, definitionIn(event.OldResourceProperties), api);
-      if (wasThere) return { Status: 'SUCCESS', PhysicalResourceId: before };
-    }
-    await ask('POST', '/jobs', definition, api, { key, accept: [201] });
-    return { Status: 'SUCCESS', PhysicalResourceId: definition.jobId };
+    return { Status: 'SUCCESS', PhysicalResourceId: await idAfter(event, api) };
   } catch (error) {
     const { message } = error as Error;
     return { Status: 'FAILED', PhysicalResourceId: before, Reason: message.slice(0, LONGEST_REASON) };
+  }
+}
+
+async function idAfter(event: CloudFormationCustomResourceEvent, api: Api): Promise<string> {
+  const isJob = event.ResourceType === 'Custom::EscapementJob';
+  switch (event.RequestType) {
+    case 'Create':
+      return isJob ? createJob(event, api) : subscribe(event, api);
+    case 'Update': {
+      const isSame = event.ResourceProperties['Definition'] === event.OldResourceProperties['Definition'];
+      if (isSame) return event.PhysicalResourceId;
+      return isJob ? changeJob(event, api) : subscribe(event, api);
+    }
+    case 'Delete':
+      if (!event.PhysicalResourceId.startsWith(NEVER_MADE)) await remove(isJob, event.PhysicalResourceId, api);
+      return event.PhysicalResourceId;
   }
 }
 
@@ -60,60 +54,64 @@ function definitionIn(properties: Record<string, unknown>): Definition {
   return JSON.parse(String(properties['Definition'])) as Definition;
 }
 
+async function createJob(event: Event<'Create' | 'Update'>, api: Api): Promise<string> {
+  const body = definitionIn(event.ResourceProperties);
+  await ask('POST', '/jobs', { body, key: event.RequestId, accept: [201] }, api);
+  return body.jobId;
+}
+
+/**
+ * A refusal counts only where the job does not stand as it is wanted: when a deployment is rolled back, CloudFormation asks
+ * for the change back of what was never changed, or for the job back that a new one was to replace.
+ */
+async function changeJob(event: Event<'Update'>, api: Api): Promise<string> {
+  const now = definitionIn(event.ResourceProperties);
+  const before = definitionIn(event.OldResourceProperties);
+  const isReplaced = event.PhysicalResourceId !== now.jobId;
+  try {
+    if (!isReplaced && (await edit(now, before, api))) return now.jobId;
+    return await createJob(event, api);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    const { status, body } = await ask('GET', `/jobs/${now.jobId}`, { accept: [200, 404] }, api);
+    if (status === 200 && stands(body, now, isReplaced ? {} : before)) return now.jobId;
+    throw error;
+  }
+}
+
 /** What the stack no longer says goes back to its default. @returns false when somebody has deleted the job meanwhile */
 async function edit(now: Definition, before: Definition, api: Api): Promise<boolean> {
-  const { jobId, unique: _unique, delaySeconds: _delay, ...fields } = now;
-  const gone = Object.keys(before).filter((field) => !(field in now) && !KEPT.has(field));
-  const changes = {
+  const gone = Object.keys(before).filter((field) => !(field in now));
+  const same = UNCHANGEABLE.filter((field) => JSON.stringify(now[field]) === JSON.stringify(before[field]));
+  const kept = new Set(['jobId', ...same]);
+  const body = {
     ...Object.fromEntries(gone.map((field) => [field, null])),
-    ...('payload' in before && !('payload' in now) ? { payload: null } : {}),
-    ...fields,
+    ...Object.fromEntries(Object.entries(now).filter(([field]) => !kept.has(field))),
   };
-  const { status } = await ask('PATCH', `/jobs/${jobId}`, changes, api, { accept: [200, 404] });
+  const { status } = await ask('PATCH', `/jobs/${now.jobId}`, { body, accept: [200, 404] }, api);
   return status !== 404;
 }
 
-async function subscribe({ jobId, ...notification }: Definition, key: string, api: Api): Promise<string> {
+/**
+ * What a resource of a stack says has one id, so that a change that is rolled back finds the notification that it had. The
+ * API remembers a request for a day, also when its notification is gone since: then another one is made.
+ */
+async function subscribe(event: Event<'Create' | 'Update'>, api: Api): Promise<string> {
+  const { StackId, LogicalResourceId, RequestId, ResourceProperties } = event;
+  const { jobId, ...body } = definitionIn(ResourceProperties);
   const path = `/jobs/${jobId}/notifications`;
-  const { body } = await ask('POST', path, notification, api, { key, accept: [201] });
-  return `${jobId}/${body.notifyId ?? ''}`;
+  const idUnder = async (key: string) =>
+    (await ask('POST', path, { body, key, accept: [201] }, api)).body['notifyId'] as string;
+  const words = [StackId, LogicalResourceId, String(ResourceProperties['Definition'])];
+  const notifyId = await idUnder(guidFrom('job-resource', ...words));
+  const { items } = (await ask('GET', path, { accept: [200] }, api)).body as { items: { notifyId: string }[] };
+  const isThere = items.some((item) => item.notifyId === notifyId);
+  return `${jobId}/${isThere ? notifyId : await idUnder(RequestId)}`;
 }
 
 /** What is gone already is as it should be. */
 async function remove(isJob: boolean, id: string, api: Api): Promise<void> {
   const [jobId, notifyId] = id.split('/');
   const path = isJob ? `/jobs/${jobId}` : `/jobs/${jobId}/notifications/${notifyId}`;
-  await ask('DELETE', path, undefined, api, { accept: [204, 404] });
-}
-
-/** Calls the API's function as API Gateway does. @throws RefusedError with what was wrong, in the API's words */
-async function ask(
-  method: string,
-  path: string,
-  body: object | undefined,
-  { invoker, apiFunctionArn }: Api,
-  { key, accept }: { key?: string; accept: readonly number[] },
-): Promise<Answer> {
-  const event = {
-    version: '2.0',
-    routeKey: '$default',
-    rawPath: path,
-    rawQueryString: '',
-    headers: {
-      host: 'job-resource',
-      'content-type': 'application/json',
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
-    },
-    requestContext: { http: { method, path }, domainName: 'job-resource' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    isBase64Encoded: false,
-  };
-  const call = { functionArn: apiFunctionArn, event: JSON.stringify(event), timeoutMs: TIMEOUT_MS };
-  const outcome = await invoker.invoke(call);
-  if (outcome.kind !== 'returned') throw new RefusedError(`the API did not answer ${method} ${path}: ${outcome.kind}`);
-  const { statusCode, body: text = '' } = JSON.parse(outcome.result) as { statusCode: number; body?: string };
-  const answer: Answer = { status: statusCode, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
-  if (accept.includes(statusCode)) return answer;
-  const { detail = `${method} ${path} was answered ${statusCode}`, errors = [] } = answer.body;
-  throw new RefusedError([detail, ...errors.map(({ field, message }) => `${field} ${message}`)].join(' '));
+  await ask('DELETE', path, { accept: [204, 404] }, api);
 }

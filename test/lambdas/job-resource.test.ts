@@ -1,7 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Outcome } from '../../lambdas/job-resource/keep';
-import { functionArn } from '../support/builders';
+import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { keepAsStackHasIt, type Outcome } from '../../lambdas/job-resource/keep';
+import type { InvokeOutcome } from '../../src/ports';
+import { scheduledRunIdOf } from '../../src/domain/activation';
+import { aStartedRun, functionArn } from '../support/builders';
 import { deploy } from '../support/deployment';
 
 const API = 'the-api';
@@ -153,10 +156,120 @@ test('a notification comes and goes with the stack', async () => {
   expect(await deployed.notifications.of('nightly')).toEqual([]);
 });
 
-test('an API that does not answer is a failure that says so', async () => {
-  deployed.functions.delete(API);
-  expect(await create(nightly)).toMatchObject({
+test('a notification that nothing changes keeps its id, and a change that is rolled back finds the one that it had', async () => {
+  await create(nightly);
+  const kind = { ResourceType: 'Custom::EscapementNotification' };
+  const failed = { jobId: 'nightly', state: 'FAILED', target: { functionArn: functionArn('notify-print') } };
+  const done = { ...failed, state: 'DONE' };
+  const { PhysicalResourceId: first } = await create(failed, kind);
+  expect(await update(failed, failed, first, kind)).toEqual(expect.objectContaining({ PhysicalResourceId: first }));
+  const { PhysicalResourceId: second } = await update(failed, done, first, kind);
+  expect(second).not.toBe(first);
+  expect(await update(done, failed, second, kind)).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: first });
+  await remove(second, kind);
+  expect((await deployed.notifications.of('nightly')).map(({ state }) => state)).toEqual(['FAILED']);
+});
+
+test('a notification that a stack takes out and has again is there again', async () => {
+  await create(nightly);
+  const kind = { ResourceType: 'Custom::EscapementNotification' };
+  const told = { jobId: 'nightly', state: 'FAILED', target: { functionArn: functionArn('notify-print') } };
+  const { PhysicalResourceId: first } = await create(told, kind);
+  await remove(first, kind);
+  const { PhysicalResourceId: second } = await create(told, kind);
+  const [notification] = await deployed.notifications.of('nightly');
+  expect(second).toBe(`nightly/${notification?.notifyId}`);
+});
+
+test('an update that changes nothing leaves the job as it is', async () => {
+  await create(nightly);
+  const before = await deployed.jobs.read('nightly');
+  expect(await update(nightly, nightly, 'nightly')).toMatchObject(SUCCESS);
+  expect(await deployed.jobs.read('nightly')).toEqual(before);
+});
+
+test.each([
+  ['unique', { ...nightly, unique: { key: 'a' } }, { ...nightly, unique: { key: 'b' } }],
+  ['schedule', nightly, { jobId: 'nightly', target: nightly.target }],
+  ['delaySeconds', { ...nightly, schedule: undefined, timezone: undefined, delaySeconds: 9_000 }, nightly],
+])(
+  'what cannot be changed about %s fails the deployment, and going back from there does not',
+  async (field, was, now) => {
+    expect(await create(was)).toMatchObject(SUCCESS);
+    const before = await deployed.jobs.read('nightly');
+    const refused = await update(was, now, 'nightly');
+    expect(refused).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining(field) as string });
+    expect(await update(now, was, 'nightly')).toMatchObject(SUCCESS);
+    const { generations: _is, revision: _now, ...after } = (await deployed.jobs.read('nightly'))!;
+    expect(before).toMatchObject(after);
+  },
+);
+
+test('a change of a job that runs once and has begun is refused, and going back from there is not', async () => {
+  const once = { jobId: 'nightly', target: nightly.target, payload: { order: 7 } };
+  await create(once);
+  const { schedule } = (await deployed.jobs.read('nightly'))!;
+  const runId = scheduledRunIdOf('nightly', schedule.kind === 'once' ? schedule.at : 0);
+  expect(await deployed.runs.put({ ...aStartedRun(), jobId: 'nightly', runId })).toBe(true);
+  const other = { ...once, payload: { order: 8 }, retry: { maxAttempts: 9 } };
+  expect(await update(once, other, 'nightly')).toMatchObject({
     Status: 'FAILED',
-    Reason: expect.stringContaining('POST /jobs') as string,
+    Reason: expect.stringContaining('runs once and has begun') as string,
+  });
+  expect(await update(other, once, 'nightly')).toMatchObject(SUCCESS);
+});
+
+test('a replacement that is rolled back has the old job again, but never the job of another', async () => {
+  await create(nightly);
+  const weekly = { ...nightly, jobId: 'weekly' };
+  await create({ ...weekly, tags: ['of another'] });
+  const successor = { ...nightly, jobId: 'each-night' };
+  await update(nightly, successor, 'nightly');
+  expect(await update(successor, nightly, 'each-night')).toMatchObject(SUCCESS);
+  expect(await update(nightly, weekly, 'nightly')).toMatchObject({ Status: 'FAILED', PhysicalResourceId: 'nightly' });
+  expect(await deployed.jobs.read('weekly')).toMatchObject({ tags: ['of another'] });
+});
+
+describe('an API that does not answer', () => {
+  const outcomeWith = async (outcomes: InvokeOutcome[]) => {
+    const waits: number[] = [];
+    const event = {
+      RequestType: 'Create',
+      RequestId: 'request',
+      ResourceType: 'Custom::EscapementJob',
+      ResourceProperties: properties(nightly),
+    } as unknown as CloudFormationCustomResourceEvent;
+    const outcome = await keepAsStackHasIt(event, {
+      apiFunctionArn: functionArn(API),
+      invoker: { invoke: () => Promise.resolve(outcomes.length > 1 ? outcomes.shift()! : outcomes[0]!) },
+      wait: (ms) => Promise.resolve(void waits.push(ms)),
+    });
+    return { outcome, waits };
+  };
+  const throttled: InvokeOutcome = { kind: 'held-back', reason: 'throttled', message: 'too many' };
+  const answered = (statusCode: number): InvokeOutcome => ({
+    kind: 'returned',
+    result: JSON.stringify({ statusCode, body: '{}' }),
+  });
+
+  test('is asked again, longer and longer, since a stack asks for all its jobs at once', async () => {
+    const { outcome, waits } = await outcomeWith([throttled, answered(500), throttled, answered(201)]);
+    expect(outcome).toEqual(SUCCESS);
+    expect(waits).toEqual([1_000, 2_000, 4_000]);
+  });
+
+  test('is a failure in the end, which says why', async () => {
+    const { outcome, waits } = await outcomeWith([throttled]);
+    expect(outcome).toMatchObject({
+      Status: 'FAILED',
+      Reason: 'the API did not answer POST /jobs: throttled: too many',
+    });
+    expect(waits).toHaveLength(5);
+  });
+
+  test('is a failure at once where waiting does not help', async () => {
+    const { outcome, waits } = await outcomeWith([{ kind: 'refused', reason: 'function-not-found', message: 'gone' }]);
+    expect(outcome).toMatchObject({ Status: 'FAILED', Reason: expect.stringContaining('gone') as string });
+    expect(waits).toEqual([]);
   });
 });
