@@ -25,11 +25,13 @@ export class Escapement extends Construct {
   private readonly notifying: Notifying;
   /** grows by the functions of added jobs; read when the template is made */
   private readonly allowedFunctions: string[];
+  private readonly logRetentionDays: number;
   private resources: JobResources | undefined;
 
   constructor(scope: Construct, id: string, props: EscapementProps = {}) {
     super(scope, id);
     const complete = completeSettings(props);
+    this.logRetentionDays = complete.logRetentionDays;
     this.allowedFunctions = [...complete.allowedFunctions];
     const settings = { ...complete, allowedFunctions: this.allowedFunctions };
     encryptEverything(this, settings);
@@ -76,6 +78,7 @@ export class Escapement extends Construct {
   private jobResources(): JobResources {
     this.resources ??= new JobResources(this, 'JobResources', {
       apiFunction: this.api.lambda,
+      logRetentionDays: this.logRetentionDays,
       // A job may be due at once: whatever carries it stands before it, and goes after it.
       after: [this.api, this.running, this.notifying, this.commands],
     });

@@ -7,7 +7,6 @@ import { HandlerFunction } from './handler-function';
 
 /** A few tries of a few questions, each as long as the API may take. */
 const TIMEOUT = Duration.minutes(10);
-const LOG_RETENTION_DAYS = 30;
 
 /** A job of the stack. What a field means is told in the README; those that are left out have the API's defaults. */
 export interface JobProps {
@@ -62,7 +61,11 @@ export class JobResources extends Construct {
   readonly serviceToken: string;
   readonly after: readonly IConstruct[];
 
-  constructor(scope: Construct, id: string, props: { apiFunction: IFunction; after: readonly IConstruct[] }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { apiFunction: IFunction; after: readonly IConstruct[]; logRetentionDays: number },
+  ) {
     super(scope, id);
     this.after = props.after;
     const { lambda } = new HandlerFunction(this, 'JobResource', {
@@ -71,7 +74,7 @@ export class JobResources extends Construct {
       contract: jobResourceEnv,
       environment: { API_FUNCTION_ARN: props.apiFunction.functionArn },
       timeout: TIMEOUT,
-      logRetentionDays: LOG_RETENTION_DAYS,
+      logRetentionDays: props.logRetentionDays,
     });
     allow(lambda, ['lambda:InvokeFunction'], [props.apiFunction.functionArn]);
     this.serviceToken = lambda.functionArn;

@@ -24,7 +24,7 @@ function synthesised() {
       code: Code.fromInline('exports.handler = async () => {}'),
     });
   new Queue(stack, 'Theirs');
-  const jobs = new Escapement(stack, 'Jobs', { allowedFunctions: ['job-*'] });
+  const jobs = new Escapement(stack, 'Jobs', { allowedFunctions: ['job-*'], logRetentionDays: 7 });
   const nightly = jobs.addJob('Nightly', {
     handler: functionOf('Report'),
     schedule: Schedule.cron({ minute: '0', hour: '3' }),
@@ -138,6 +138,11 @@ export function describeConstruct(): void {
     const needed = ['JobsApiFunction', 'JobsRunningRunnerRoleDefaultPolicy', 'JobsNotifyingNotifierRoleDefaultPolicy'];
     for (const part of needed) expect(after.some((id) => id.startsWith(part))).toBe(true);
     expect(invokedBy('JobsJobResources')).toEqual([`\${${functionId('JobsApiFunction')}.Arn}`]);
+  });
+
+  test('whatever it makes keeps its logs as long as the settings say', () => {
+    const groups = Object.values(resourcesOf(template, 'AWS::Logs::LogGroup'));
+    expect(new Set(groups.map(({ Properties }) => Properties['RetentionInDays']))).toEqual(new Set([7]));
   });
 
   test('what else is in the stack stays as it is', () => {

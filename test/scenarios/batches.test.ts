@@ -14,25 +14,28 @@ import type { Run } from '../../src/domain/run';
 import type { Ports, Queue } from '../../src/ports';
 import { DAY, functionArn, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
 import { doomedProcess } from '../support/crashing-ports';
-import { aBatch, altered, callbackCounts, CALLBACKS, GroupOf, payloads, steps, tries } from '../support/groups';
+import {
+  aBatch,
+  altered,
+  CALLBACK_CODE,
+  callbackCounts,
+  CALLBACKS,
+  fail,
+  GroupOf,
+  lasts,
+  ok,
+  payloads,
+  steps,
+  tries,
+} from '../support/groups';
 import { checkAtRest, eventIds } from '../support/invariants';
 import { aRequest, World, type Code } from '../support/world';
 
 let world: World;
 afterEach(() => world.close());
 
-const ok: Code = () => ({ ok: true });
-const fail: Code = () => {
-  throw new Error('no');
-};
-const lasts =
-  (ms: number): Code =>
-  ({ at }, clock) =>
-    clock.waitUntil(at + ms);
-const callbacks = { 'on-then': ok, 'on-catch': ok, 'on-finally': ok, 'on-progress': ok };
-
 async function open(code: Record<string, Code>) {
-  world = await World.open({ code: { ...callbacks, ...code } });
+  world = await World.open({ code: { ...CALLBACK_CODE, ...code } });
   world.start();
 }
 
@@ -337,7 +340,7 @@ test('S37: equal ids are found before anything is written, and a write of jobs t
 });
 
 test('S03: a completion that loses its conflicts on the row of the batch costs no attempt', async () => {
-  world = await World.open({ code: { ...callbacks, a: ok } });
+  world = await World.open({ code: { ...CALLBACK_CODE, a: ok } });
   let conflicts = 0;
   const groups = altered(world.ports.groups, {
     putPart: (part, seen) => {
@@ -358,7 +361,7 @@ test('code that waits longer than its batch is kept keeps it', async () => {
   const waits: Code = ({ at }) => {
     if (at < NOON + HOUR) throw Object.assign(new Error(String(80 * 86_400)), { name: 'RetryAfterError' });
   };
-  world = await World.open({ code: { ...callbacks, a: waits, b: ok } });
+  world = await World.open({ code: { ...CALLBACK_CODE, a: waits, b: ok } });
   const engine = world.start();
   const batch = await GroupOf.create(world, 'batch', aBatch([steps('a', 'b'), ...singles('b')]));
   await world.clock.advance(MINUTE);
@@ -395,7 +398,7 @@ test('10,000 jobs, one in ten failing at first, everything told twice, the runne
   const failing = new Set<unknown>();
   world = await World.open({
     code: {
-      ...callbacks,
+      ...CALLBACK_CODE,
       a: async (call, clock) => {
         const { jobId, attempt } = call.event;
         await clock.waitUntil(call.at + SECOND);

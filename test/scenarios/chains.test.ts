@@ -6,21 +6,15 @@ import { createNotification } from '../../src/operations/create-notification';
 import { retryFailed } from '../../src/operations/failed-runs';
 import { readJob } from '../../src/operations/read-job';
 import { functionArn, HOUR, MINUTE, NOON, SECOND } from '../support/builders';
-import { aChain, callbackCounts, GroupOf, payloads, steps, tries } from '../support/groups';
+import { aChain, CALLBACK_CODE, callbackCounts, fail, GroupOf, ok, payloads, steps, tries } from '../support/groups';
 import { checkAtRest } from '../support/invariants';
 import { aRequest, World, type Code } from '../support/world';
 
 let world: World;
 afterEach(() => world.close());
 
-const ok: Code = () => ({ ok: true });
-const fail: Code = () => {
-  throw new Error('no');
-};
-const callbacks = { 'on-then': ok, 'on-catch': ok, 'on-finally': ok };
-
 async function open(code: Record<string, Code>) {
-  world = await World.open({ code: { ...callbacks, ...code } });
+  world = await World.open({ code: { ...CALLBACK_CODE, ...code } });
   world.start();
 }
 

@@ -3,16 +3,14 @@ import { createJob } from '../../src/operations/create-job';
 import { deleteJob } from '../../src/operations/delete-job';
 import { ConflictError } from '../../src/domain/errors';
 import { DAY, MINUTE } from '../support/builders';
-import { aBatch, aChain, GroupOf, payloads, steps, tries } from '../support/groups';
+import { aBatch, aChain, CALLBACK_CODE, GroupOf, ok, payloads, steps, tries } from '../support/groups';
 import { aRequest, World, type Code } from '../support/world';
 
 let world: World;
 afterEach(() => world.close());
-const ok: Code = () => ({ ok: true });
-const callbacks = { 'on-then': ok, 'on-catch': ok, 'on-finally': ok, 'on-progress': ok };
 const passes = (ms: number) => world.clock.advance(ms);
 async function open(code: Record<string, Code>) {
-  world = await World.open({ code: { ...callbacks, ...code } });
+  world = await World.open({ code: { ...CALLBACK_CODE, ...code } });
   world.start();
 }
 

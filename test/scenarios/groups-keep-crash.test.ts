@@ -1,11 +1,10 @@
-import { aBatch, callbackCounts, GroupOf, steps, tries } from '../support/groups';
+import { aBatch, callbackCounts, GroupOf, ok, steps, tries } from '../support/groups';
 import { groupIdOf } from '../../src/domain/group';
 import { createGroup } from '../../src/operations/create-group';
 import { DAY, HOUR, MINUTE, NOON } from '../support/builders';
 import { doomedProcess } from '../support/crashing-ports';
 import { aRequest, World, type Code } from '../support/world';
 
-const ok: Code = () => ({ ok: true });
 const waits: Code = ({ at }) => {
   if (at < NOON + HOUR) throw Object.assign(new Error(String(80 * 86_400)), { name: 'RetryAfterError' });
 };

@@ -7,13 +7,12 @@ import { runActivations } from '../../src/operations/run-activation';
 import type { Ports } from '../../src/ports';
 import { MINUTE, SECOND } from '../support/builders';
 import { dieEverywhere } from '../support/die-everywhere';
-import { aBatch, aChain, callbackCounts, GroupOf, steps, tries } from '../support/groups';
+import { aBatch, aChain, callbackCounts, GroupOf, ok, steps, tries } from '../support/groups';
 import { aRequest, type Code, type World } from '../support/world';
 
 /** Few jobs make many parts. */
 jest.mock('../../src/domain/group', () => ({ ...jest.requireActual<object>('../../src/domain/group'), PART_JOBS: 2 }));
 
-const ok: Code = () => ({ ok: true });
 /** Fails for good, whatever attempts were lost. */
 const bad: Code = () => {
   throw Object.assign(new Error('no'), { name: 'NonRetriableError' });

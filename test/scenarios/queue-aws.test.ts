@@ -6,21 +6,15 @@ import { followUp } from '../../src/operations/follow-up';
 import { readRun } from '../../src/operations/read-job';
 import { HOUR, MINUTE, SECOND } from '../support/builders';
 import { openDynamoStores } from '../support/dynamo-stores';
-import { aBatch, aChain, callbackCounts, GroupOf, steps, tries } from '../support/groups';
+import { aBatch, aChain, CALLBACK_CODE, callbackCounts, fail, GroupOf, ok, steps, tries } from '../support/groups';
 import { allRuns } from '../support/invariants';
 import { aRequest, World, type Code } from '../support/world';
 
 let world: World;
 afterEach(() => world.close());
 
-const ok: Code = () => ({ ok: true });
-const fail: Code = () => {
-  throw new Error('no');
-};
-const callbacks = { 'on-then': ok, 'on-catch': ok, 'on-finally': ok };
-
 async function open(code: Record<string, Code>) {
-  world = await World.open({ code: { ...callbacks, ...code }, openStores: openDynamoStores });
+  world = await World.open({ code: { ...CALLBACK_CODE, ...code }, openStores: openDynamoStores });
   world.start();
 }
 

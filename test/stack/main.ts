@@ -5,7 +5,7 @@ import { cdk } from './cdk';
 import { OF_THE_CONSTRUCT, WHILE_BUSY, WHILE_IDLE, type Check } from './checks';
 import { Cloud } from './cloud';
 import { FOLDER, installEmulator, MissingError, startEmulator, VERSION, type Emulator } from './emulator';
-import { workAround } from './workarounds';
+import { lookAtWorkarounds } from './workarounds';
 
 /** What this machine lacks is told from a stack that is wrong. */
 const MISSING = 3;
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   );
   const cloud = new Cloud(url, 'Escapement-dev', outputs);
   const app = new Cloud(url, 'EscapementInAnApp', outputsOfApp);
-  for (const line of await workAround(cloud)) say(line);
+  for (const line of await lookAtWorkarounds(cloud)) say(line);
 
   await Promise.all([...WHILE_IDLE.map((one) => check(one, cloud)), ...OF_THE_CONSTRUCT.map((one) => check(one, app))]);
   for (const one of WHILE_BUSY) await check(one, cloud);

@@ -7,7 +7,22 @@ import { createGroup, type GroupStanding, type Member } from '../../src/operatio
 import { listMembers, readGroup } from '../../src/operations/read-group';
 import type { Ports } from '../../src/ports';
 import { functionArn } from './builders';
-import { aRequest, type World } from './world';
+import { aRequest, type Code, type World } from './world';
+
+export const ok: Code = () => ({ ok: true });
+
+export const fail: Code = () => {
+  throw new Error('no');
+};
+
+/** Code that takes so long. */
+export const lasts =
+  (ms: number): Code =>
+  ({ at }, clock) =>
+    clock.waitUntil(at + ms);
+
+/** The code that CALLBACKS name. */
+export const CALLBACK_CODE = { 'on-then': ok, 'on-catch': ok, 'on-finally': ok, 'on-progress': ok };
 
 /** Tries without a wait between them. */
 export function tries(maxAttempts: number, seconds = 0): JobRequest['retry'] {
