@@ -26,7 +26,7 @@ export async function cancelRun(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const [seen, [row]] = await Promise.all([runs.read(jobId, runId), jobs.readRows([jobId])]);
     if (!row || row.state === 'DELETED') throw noSuchJob(jobId);
-    const job = seen && asOfNow<JobRow>(await definitionOf(seen, row, ports), row);
+    const job = seen ? asOfNow<JobRow>(seen.generation, await definitionOf(seen, row, ports), row) : row;
     if (seen?.state === 'CANCELLED') {
       await followUp(seen, job, ports);
       return seen;
@@ -41,8 +41,8 @@ export async function cancelRun(
     if (seen?.indexDueAt !== undefined && next.state === 'CANCELLED') await sendReminder(seen, ports);
     if (!(await putRun(next, seen, ports))) continue;
     if (next.state !== 'CANCELLED') return next;
-    journal.transition(next, job ?? row);
-    await followUp(next, job ?? row, ports);
+    journal.transition(next, job);
+    await followUp(next, job, ports);
     if (!seen) await endOneOff(row, ports);
     return next;
   }

@@ -16,9 +16,18 @@ export async function definitionOf(
   return jobs.readDefinition(jobId, generation);
 }
 
-/** The definition that a run goes by, in the state, with the end and the subscribers of now. */
-export function asOfNow<Row extends JobRow>(definition: Row | undefined, job: Row | undefined): Row | undefined {
-  if (!definition || !job || definition.lifeId !== job.lifeId) return job;
+/**
+ * The definition that a run of this generation goes by, in the state, with the end and the subscribers of now. A job that was created
+ * anew under the same id has nothing to do with it: of the one before it there is what was kept, and that is deleted. Undefined where
+ * nothing is left of it.
+ */
+export function asOfNow<Row extends JobRow>(
+  generation: string,
+  definition: Row | undefined,
+  job: Row | undefined,
+): Row | undefined {
+  if (!definition || !job) return job?.generations.some(({ id }) => id === generation) ? job : undefined;
+  if (definition.lifeId !== job.lifeId) return { ...definition, state: 'DELETED' };
   const { state, generations, subscribedStates, revision, expiresAt } = job;
   const { expiresAt: _, ...kept } = definition;
   return {
@@ -34,5 +43,5 @@ export function asOfNow<Row extends JobRow>(definition: Row | undefined, job: Ro
 /** The job that this run goes by, without its payload; a tombstone if it was deleted, undefined where nothing is left of it. */
 export async function jobOf(run: Run, ports: Pick<Ports, 'jobs'>): Promise<JobRow | undefined> {
   const [row] = await ports.jobs.readRows([run.jobId]);
-  return asOfNow<JobRow>(await definitionOf(run, row, ports), row);
+  return asOfNow<JobRow>(run.generation, await definitionOf(run, row, ports), row);
 }

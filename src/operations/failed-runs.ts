@@ -191,7 +191,7 @@ async function ranUnder<Row extends JobRow>(
 ): Promise<Row | Job | undefined> {
   if (!job || currentGeneration(job)?.id === run.generation) return job;
   const definition = await definitionOf(run, job, ports);
-  return definition?.lifeId === job.lifeId ? asOfNow<Row | Job>(definition, job) : undefined;
+  return definition?.lifeId === job.lifeId ? asOfNow<Row | Job>(run.generation, definition, job) : undefined;
 }
 
 async function refuseOfCancelled({ member }: JobRow, { groups }: Pick<Ports, 'groups'>): Promise<void> {

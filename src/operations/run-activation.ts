@@ -98,7 +98,9 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
-    const definition = await definitionOf(activation, job, ports);
+    // A message may come once more when the run has long begun.
+    const { sequence } = run ?? activation;
+    const definition = await definitionOf({ ...activation, sequence }, job, ports);
     const decision = decideClaim({
       activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
       job,
@@ -118,7 +120,7 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
       isRead = true;
       if (run) continue;
     }
-    if (await carryOut(decision, activation, asOfNow(definition, job), ports)) {
+    if (await carryOut(decision, activation, asOfNow(activation.generation, definition, job), ports)) {
       if (decision.action === 'drop')
         journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
       return;
