@@ -63,7 +63,7 @@ export function decideClaim(input: {
 
   if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
   const definition = input.definition ?? job;
-  const standing = standingOf(activation, job, input.definition);
+  const standing = standingOf(activation, job, input.definition, run);
   if (standing === 'unknown') return decideOrphan(activation, job, run, now);
   if (run && holdsLease(run, now)) {
     if (run.isAwaited && run.indexDueAt !== undefined) return { action: 'repeat', run, reason: 'awaited' };
@@ -162,12 +162,21 @@ export function attemptLost({ attempt, isAwaited }: Run): RunError {
  * How this message's generation stands to the job: `unknown` when its row is still being written (or never came),
  * `fenced` when it was given up before.
  */
-function standingOf(activation: Activation, job: JobRow | undefined, definition: JobRow | undefined) {
+function standingOf(
+  activation: Activation,
+  job: JobRow | undefined,
+  definition: JobRow | undefined,
+  run: Run | undefined,
+) {
   if (!job) return 'unknown';
+  // Of a job that was deleted, and created anew under the same id: what that one names itself is its own to run.
+  if (definition && definition.lifeId !== job.lifeId) {
+    return run || activation.nominalAt < job.createdAt ? 'deleted' : 'superseded';
+  }
   const isKnown = job.generations.some(({ id }) => id === activation.generation);
   if (job.state === 'DELETED') return isKnown ? 'deleted' : 'fenced';
   // A generation that the row has forgotten is known by the definition that was kept of it.
-  if (!isKnown) return definition?.lifeId === job.lifeId ? 'superseded' : 'unknown';
+  if (!isKnown) return definition ? 'superseded' : 'unknown';
   // What a person asked for is not superseded by an edit.
   const isScheduled = activation.origin === 'scheduled';
   return isScheduled && activation.nominalAt >= validUntil(activation, job) ? 'superseded' : 'valid';

@@ -18,21 +18,20 @@ export type RunnerPorts = FollowUpPorts & Pick<Ports, 'random' | 'invoker'>;
 export const RENEWAL_MS = LEASE_MS / 3;
 /** An abort without a reason makes an error with a stack for each run. */
 export const OVER = 'over';
-/** Waits between the tries of writing a conclusion, in ms: apart from the job, whose work is done and must not be done again. */
-const CONCLUSION_WAITS_MS = [50, 200, 1_000, 3_000, 5_000];
+/** Waits between the tries of what must not be lost while the code's work, which is done, must not be done again: ms. */
+const PATIENCE_MS = [50, 200, 1_000, 3_000, 5_000];
 const DEFAULT_HEARTBEAT_SECONDS = 3_600;
 
 /** Calls the code and writes down what came of it. @returns false when the attempt was no longer ours to conclude */
 export async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promise<boolean> {
-  // The subscriber of STARTED hears of it while the code works; the message is not let go before that has succeeded.
-  const announced = announce([claimed], job, ports).then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
+  // The subscriber of STARTED hears of it while the code works.
+  const announced = announceUntilHeard(claimed, job, ports);
   const lease = { run: claimed };
   const over = new AbortController();
   const renewing = renewLease(lease, over.signal, ports);
   const outcome = await call(claimed, job, ports);
+  // Before the next state is written: once that stands there, nobody sees this one again.
+  const announcement = await announced;
   over.abort(OVER);
   await renewing;
 
@@ -47,12 +46,24 @@ export async function attempt(claimed: Run, job: Job, ports: RunnerPorts): Promi
     job,
     ports,
   );
-  const announcement = await announced;
   if (announcement) throw announcement.error;
   if (!written) return false;
   if (isAwaited) await (job.member ? keepGroup(written, job, job.member, ports) : keepJob(written, job, ports));
   else await goOnAfter(written, await withSubscribersOfNow(job, ports), ports);
   return true;
+}
+
+/** Tries it again where the queue refuses: a process that lives loses no transition. @returns the error where it gave up */
+async function announceUntilHeard(run: Run, job: Job, ports: RunnerPorts): Promise<{ error: unknown } | undefined> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return void (await announce([run], job, ports));
+    } catch (error) {
+      const waitMs = PATIENCE_MS[tries];
+      if (waitMs === undefined) return { error };
+      await ports.clock.waitUntil(ports.clock.now() + waitMs);
+    }
+  }
 }
 
 /** What follows from a state of a run, and the message of its next attempt, if there is one. Doing it twice does no harm. */
@@ -193,7 +204,7 @@ async function write(
       journal.note('late-result-dropped', { jobId: held.jobId, runId: held.runId, attempt: held.attempt });
       return undefined;
     } catch (error) {
-      const waitMs = CONCLUSION_WAITS_MS[tries++];
+      const waitMs = PATIENCE_MS[tries++];
       if (waitMs === undefined) throw error;
       await clock.waitUntil(clock.now() + waitMs);
     }

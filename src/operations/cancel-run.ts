@@ -3,6 +3,7 @@ import { absentRun, decideCancel, generationAt } from '../domain/cancel';
 import { ConflictError, noSuchJob, NotFoundError } from '../domain/errors';
 import { currentGeneration, type JobRow } from '../domain/job';
 import { isFinal, type Run } from '../domain/run';
+import { announce } from './announce';
 import { asOfNow, definitionOf } from './definition';
 import { followUp, type FollowUpPorts } from './follow-up';
 import { putRun } from './put-run';
@@ -38,6 +39,8 @@ export async function cancelRun(
     const run = seen ?? (await runBeforeItsRow(row, runId, now, ports));
     const next = decideCancel(run, now, reasonFrom(remark));
     if (next === seen) return seen;
+    // Whoever wrote what stands there may have died before anybody heard of it.
+    if (seen && next.state === 'CANCELLED') await announce([seen], job, ports);
     if (seen?.indexDueAt !== undefined && next.state === 'CANCELLED') await sendReminder(seen, ports);
     if (!(await putRun(next, seen, ports))) continue;
     if (next.state !== 'CANCELLED') return next;

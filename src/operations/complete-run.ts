@@ -2,6 +2,7 @@ import { awaited, decideAfterAttempt } from '../domain/conclude';
 import { ConflictError, noSuchJob, NotFoundError } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { revise, type Run, type RunError, type RunState } from '../domain/run';
+import { announce } from './announce';
 import { goOnAfter, heartbeatMs, type RunnerPorts } from './attempt';
 import { sendReminder } from './cancel-run';
 import { jobOf } from './definition';
@@ -41,8 +42,9 @@ export async function completeRun(
       await goOnAfter(run, job, ports);
       return run;
     }
-    // Before the code has returned there is a runner with a message of its own.
+    // Before the code has returned there is a runner with a message of its own, and it may not have told of this attempt yet.
     if (run.isAwaited) await sendReminder(run, ports);
+    else await announce([run], job, ports);
     const { retry } = job;
     const { failedRetentionMs } = settings;
     const after = decideAfterAttempt({ run, outcome: completion, retry, now: clock.now(), chance, failedRetentionMs });

@@ -3,16 +3,15 @@ import type { Run } from '../domain/run';
 import type { Ports } from '../ports';
 
 /**
- * What the job was under this generation, kept when an edit replaced it; undefined where that is what it is now. An edit does not
- * touch what began before it. The row forgets old generations; what has begun, and so has a `sequence` above 1, may belong to one.
+ * What the job was under this generation, kept when an edit or a create of the same id replaced it; undefined where that is what it
+ * is now, or where nobody knows the generation (yet). The row forgets old generations.
  */
 export async function definitionOf(
-  { jobId, generation, sequence }: Pick<Run, 'jobId' | 'generation' | 'sequence'>,
+  { jobId, generation }: Pick<Run, 'jobId' | 'generation'>,
   job: JobRow | undefined,
   { jobs }: Pick<Ports, 'jobs'>,
 ): Promise<Job | undefined> {
   if (!job || currentGeneration(job)?.id === generation) return undefined;
-  if (sequence === 1 && !job.generations.some(({ id }) => id === generation)) return undefined;
   return jobs.readDefinition(jobId, generation);
 }
 

@@ -1,8 +1,9 @@
-import { scheduledRunIdOf, scheduledRun, type Activation } from '../domain/activation';
+import { scheduledRun, type Activation } from '../domain/activation';
 import { currentGeneration, type JobRow } from '../domain/job';
-import { decideDispatch, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
+import { decideDispatch, occurrence, type DispatchDecision, type Occurrence, type Skip } from '../domain/occurrences';
+import { previousOf } from '../domain/recurrence';
 import { longestBackoffMs } from '../domain/retry-policy';
-import { transition, type Run, type RunOrigin } from '../domain/run';
+import { transition, type RunOrigin } from '../domain/run';
 import { jobKeptMs } from '../domain/retention';
 import type { Ports } from '../ports';
 import { announce, type AnnouncePorts } from './announce';
@@ -78,17 +79,34 @@ async function recordAndAdvance(job: JobRow, decision: DispatchDecision, now: nu
   await ports.jobs.update(advanced(job, decision, now, ports.settings), job);
 }
 
+/**
+ * One record for what is skipped together, at the latest of it. Where that one was sent before by a process that died, it has a run of
+ * its own, and the record is left at the one before it.
+ */
 async function recordSkip(job: JobRow, skip: Skip, now: number, ports: DispatchPorts) {
-  const absent = scheduledRun(firstActivation(job, skip), ports.settings.retentionMs);
-  const skipped = transition(absent, 'SKIPPED', now, {
-    reason: skip.reason,
-    finishedAt: now,
-    ...(skip.alsoCovers > 0 ? { alsoCovers: skip.alsoCovers } : {}),
-  });
-  let standing: Run | undefined = skipped;
-  if (await ports.runs.put(skipped)) ports.journal.transition(skipped, job);
-  else standing = await ports.runs.read(job.jobId, scheduledRunIdOf(job.jobId, skip.nominalAt));
-  if (standing) await announce([standing], job, ports);
+  for (let left: Skip | undefined = skip; left; left = earlierOf(left, job)) {
+    const absent = scheduledRun(firstActivation(job, left), ports.settings.retentionMs);
+    const { reason, alsoCovers } = left;
+    const skipped = transition(absent, 'SKIPPED', now, {
+      reason,
+      finishedAt: now,
+      ...(alsoCovers > 0 ? { alsoCovers } : {}),
+    });
+    const isWritten = await ports.runs.put(skipped);
+    if (isWritten) ports.journal.transition(skipped, job);
+    const standing = isWritten ? skipped : await ports.runs.read(job.jobId, skipped.runId);
+    if (standing) await announce([standing], job, ports);
+    if (standing?.reason === reason && (standing.alsoCovers ?? 0) >= alsoCovers) return;
+  }
+}
+
+/** What is left to be covered without the latest of it. */
+function earlierOf(skip: Skip, job: JobRow): Skip | undefined {
+  if (skip.alsoCovers === 0 || skip.reason !== 'misfire' || job.schedule.kind === 'once') return undefined;
+  const nominalAt = previousOf(job.schedule, skip.nominalAt);
+  return nominalAt === undefined
+    ? undefined
+    : { ...skip, ...occurrence(job, nominalAt), alsoCovers: skip.alsoCovers - 1 };
 }
 
 function advanced(job: JobRow, decision: DispatchDecision, now: number, settings: Ports['settings']): JobRow {

@@ -5,6 +5,7 @@ import { hasReason, isKeptFailed, isSentAgain, type FailedFilter } from '../doma
 import { currentGeneration, type Job, type JobRow } from '../domain/job';
 import { revise, type Run } from '../domain/run';
 import type { Page, PageQuery, Ports } from '../ports';
+import { announce } from './announce';
 import { withAllAttempts } from './attempts-beside';
 import { asOfNow, definitionOf } from './definition';
 import { followUp, type FollowUpPorts } from './follow-up';
@@ -65,6 +66,8 @@ export async function retryFailed(jobId: string, runId: string, ports: FollowUpP
 
     const again = startSeries(run, now);
     await lockForSeries(again, job, ports);
+    // Whoever wrote that it failed may have died before anybody heard of it.
+    await announce([run], job, ports);
     // From here on the due index leads to it, should this process die.
     if (!(await putRun(again, run, ports))) {
       // Whoever was faster may have sent it again, under the same lock, or forgotten it.

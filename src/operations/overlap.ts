@@ -64,6 +64,8 @@ export async function takePlace(
         return 'queue';
       }
       case 'cancel-holder': {
+        // Whoever wrote what stands there may have died before anybody heard of it.
+        await announce([decision.holder], job, ports);
         const cancelled = transition(decision.holder, 'CANCELLED', now, { reason: 'overlap', finishedAt: now });
         if (!(await ports.runs.put(cancelled, decision.holder))) continue;
         ports.journal.transition(cancelled, job);

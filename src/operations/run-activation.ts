@@ -98,9 +98,7 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
-    // A message may come once more when the run has long begun.
-    const { sequence } = run ?? activation;
-    const definition = await definitionOf({ ...activation, sequence }, job, ports);
+    const definition = await definitionOf(activation, job, ports);
     const decision = decideClaim({
       activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
       job,

@@ -191,6 +191,8 @@ async function giveUp(activation: Activation, ports: TickPorts) {
     }
     const error = { type: 'Undeliverable', message: `no runner took this run in ${MOST_RETURNS + 1} rounds` };
     const { retentionMs, failedRetentionMs } = ports.settings;
+    // Whoever wrote what stands there may have died before anybody heard of it.
+    if (seen) await announce([seen], job, ports);
     const standing = seen ?? scheduledRun(activation, retentionMs);
     const over = failed(standing, now, 'undeliverable', error, failedRetentionMs);
     if (!(await putRun(over, seen, ports))) continue;

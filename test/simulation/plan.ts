@@ -213,15 +213,26 @@ function recurrence(chance: Chance) {
   };
 }
 
+/** What shares a key has the same limit: each is judged by its own, so that one that allows more may begin beside one that allows less. */
+const CONCURRENCY_LIMITS = [
+  { key: 'c1', limit: 1 },
+  { key: 'c2', limit: 2 },
+];
+
+/** What shares a key counts over the same period. */
+const RATE_LIMITS = [
+  { key: 'l1', limit: 1, perSeconds: 5 },
+  { key: 'l1', limit: 3, perSeconds: 5 },
+  { key: 'l2', limit: 3, perSeconds: 20 },
+];
+
 function policies(chance: Chance, often: number) {
   return {
     ...(chance.isHit(often)
       ? { unique: { key: 'u1', forSeconds: chance.pick([30, 600, 3_600]), until: chance.pick(['start', 'done']) } }
       : {}),
-    ...(chance.isHit(often) ? { concurrency: { key: 'c1', limit: chance.pick([1, 2]) } } : {}),
-    ...(chance.isHit(often)
-      ? { rateLimit: { key: 'l1', limit: chance.pick([1, 3]), perSeconds: chance.pick([5, 20]) } }
-      : {}),
+    ...(chance.isHit(often) ? { concurrency: chance.pick(CONCURRENCY_LIMITS) } : {}),
+    ...(chance.isHit(often) ? { rateLimit: chance.pick(RATE_LIMITS) } : {}),
     ...(chance.isHit(0.2) ? { priority: 'high' } : {}),
     ...(chance.isHit(0.15) ? { completion: 'callback', heartbeatSeconds: chance.pick([20, 90]) } : {}),
   };

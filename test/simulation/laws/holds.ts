@@ -113,13 +113,14 @@ function holdingsOf(writes: readonly RunWrite[], facts: Facts): Holding[] {
   const { key, forSeconds } = job.unique;
   const holdings: Holding[] = [];
   for (const [index, { at, before, after }] of writes.entries()) {
-    const begins =
-      after.state === 'STARTED' && (!before || before.series?.number !== after.series?.number || !hasBegun(before));
-    if (!begins && !(after.state === 'RELEASED' && after.series?.number !== before?.series?.number)) continue;
+    const isFirst = !before && after.state === 'STARTED';
+    const isNewSeries = after.state === 'RELEASED' && after.series?.number !== before?.series?.number;
+    if (!isFirst && !isNewSeries) continue;
     const end = writes.slice(index).find((write) => isFinal(write.after.state))?.at ?? Infinity;
-    const lastsUntil = (after.startedAt ?? at) - 2 * SKEW_MS + forSeconds * 1000;
-    const isCreations = isLockedAtCreation(job) && after.origin === 'scheduled' && !after.series;
+    const isCreations = isLockedAtCreation(job) && after.origin === 'scheduled' && isFirst;
     const owner = isCreations ? creationOwner(job) : `${keyOf(after)}#${after.series?.number ?? 1}`;
+    const takenAt = isCreations ? job.createdAt : isFirst ? after.startedAt! : after.dueAt;
+    const lastsUntil = takenAt - 2 * SKEW_MS + forSeconds * 1000;
     holdings.push({ owner, key, from: at, to: Math.min(end, lastsUntil) });
   }
   return holdings;
