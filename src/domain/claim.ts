@@ -104,10 +104,16 @@ export function decideClaim(input: {
   }
   return decideNextAttempt({
     ...input,
-    run: run ?? scheduledRun(activation, retentionMs),
+    run: ownedBy(activation, run, retentionMs),
     seen,
     retry: definition!.retry,
   });
+}
+
+/** The run that is to begin. One that was only held back until an edit came begins under that edit, and goes on under it. */
+function ownedBy(activation: Activation, run: Run | undefined, retentionMs: number): Run {
+  if (!run) return scheduledRun(activation, retentionMs);
+  return hasBegun(run) ? run : { ...run, generation: activation.generation };
 }
 
 function decideNextAttempt(input: {

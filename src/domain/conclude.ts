@@ -151,10 +151,13 @@ export function awaited(run: Run, leaseUntil: number, retentionMs: number): Run 
   });
 }
 
+/** Why a run waits that a person sent again. */
+export const RETRIED = 'retried';
+
 /** A person sends a failed run again: attempts are counted anew, and their numbers go on. The due index leads to it. */
 export function startSeries(run: Run, now: number): Run {
   return transition(run, 'RELEASED', now, {
-    reason: 'retried',
+    reason: RETRIED,
     dueAt: now,
     indexDueAt: now,
     expiresAt: run.expiresAt + Math.max(0, now - run.dueAt),

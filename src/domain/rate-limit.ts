@@ -13,6 +13,8 @@ export type StartDecision =
   /** the earliest instant, epoch ms, at which one more may begin */
   | { action: 'wait'; untilAt: number; reason: 'rate-limit' };
 
+/** Clocks of runners differ: what counts for nobody by one clock may count by another. */
+const CLOCKS_DIFFER_MS = 5_000;
 /** No limit is higher, so that older starts count for nobody. */
 const MOST_KEPT = 1_000;
 
@@ -20,13 +22,18 @@ const MOST_KEPT = 1_000;
 export function decideStart(policy: RateLimitPolicy, starts: Starts | undefined, now: number): StartDecision {
   const perMs = policy.perSeconds * 1000;
   const longestMs = Math.max(perMs, starts?.perMs ?? 0);
-  const kept = (starts?.at ?? []).filter((at) => at > now - longestMs);
+  const kept = (starts?.at ?? []).filter((at) => at > now - longestMs - CLOCKS_DIFFER_MS);
   const counted = kept.filter((at) => at > now - perMs);
   const inTheWay = counted[counted.length - policy.limit];
   if (inTheWay !== undefined) return { action: 'wait', untilAt: inTheWay + perMs, reason: 'rate-limit' };
   // Clocks of runners differ: another's start may lie ahead of ours.
   const at = [...kept, now].sort((a, b) => a - b).slice(-MOST_KEPT);
   return { action: 'begin', starts: { perMs: longestMs, at }, reason: 'below-limit' };
+}
+
+/** From then on they count for nobody: epoch ms. */
+export function countedUntil({ perMs, at }: Starts): number {
+  return at.at(-1)! + perMs + CLOCKS_DIFFER_MS;
 }
 
 /** The starts without one at this instant, which did not take place. Those of the same instant are alike. */

@@ -19,7 +19,7 @@ export const RENEWAL_MS = LEASE_MS / 3;
 /** An abort without a reason makes an error with a stack for each run. */
 export const OVER = 'over';
 /** Waits between the tries of what must not be lost while the code's work, which is done, must not be done again: ms. */
-const PATIENCE_MS = [50, 200, 1_000, 3_000, 5_000];
+const PATIENCE_MS = [50, 200, 1_000, 3_000, 5_000, 10_000, 15_000, 15_000];
 const DEFAULT_HEARTBEAT_SECONDS = 3_600;
 
 /** Calls the code and writes down what came of it. @returns false when the attempt was no longer ours to conclude */

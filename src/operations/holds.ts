@@ -1,7 +1,7 @@
 import type { Activation } from '../domain/activation';
 import { afterLook, decideSlot, withoutSlotsOf, type Slot, type SlotDecision } from '../domain/concurrency';
 import type { ConcurrencyPolicy, JobRow, RateLimitPolicy } from '../domain/job';
-import { decideStart, withoutStart, type Starts } from '../domain/rate-limit';
+import { countedUntil, decideStart, withoutStart, type Starts } from '../domain/rate-limit';
 import type { Run } from '../domain/run';
 import { heldBackMs, isTooLate, spreadMs } from '../domain/waiting';
 import type { ControlEntry, Ports } from '../ports';
@@ -151,12 +151,7 @@ async function countStart(policy: RateLimitPolicy, ports: HoldPorts): Promise<Co
     const decision = decideStart(policy, startsIn(entry), now);
     if (decision.action === 'wait') return decision;
     const { starts } = decision;
-    // From then on they count for nobody.
-    const written = {
-      name: startsName(policy),
-      value: JSON.stringify(starts),
-      expiresAt: starts.at.at(-1)! + starts.perMs,
-    };
+    const written = { name: startsName(policy), value: JSON.stringify(starts), expiresAt: countedUntil(starts) };
     if (await control.put(written, entry)) return { action: 'counted', at: now };
     await pause(tries, ports);
   }

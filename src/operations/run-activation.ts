@@ -1,9 +1,9 @@
 import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
-import { failed } from '../domain/conclude';
+import { failed, RETRIED } from '../domain/conclude';
 import { UnreadableMessageError } from '../domain/errors';
 import type { Job } from '../domain/job';
-import { transition, type Run } from '../domain/run';
+import { hasBegun, isFinal, transition, type Run } from '../domain/run';
 import { parseActivation } from '../messages/activation';
 import type { Queue, ReceivedMessage } from '../ports';
 import { announce } from './announce';
@@ -98,9 +98,12 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
-    const definition = await definitionOf(activation, job, ports);
+    // Whichever message comes: what has begun goes on under the definition that it began with.
+    const isUnderWay = run && (hasBegun(run) || isFinal(run.state));
+    const generation = isUnderWay ? run!.generation : activation.generation;
+    const definition = await definitionOf({ ...activation, generation }, job, ports);
     const decision = decideClaim({
-      activation: { ...activation, waitingSince: activation.waitingSince ?? message.sentAt },
+      activation: { ...activation, generation, waitingSince: activation.waitingSince ?? message.sentAt },
       job,
       definition,
       run,
@@ -118,7 +121,7 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
       isRead = true;
       if (run) continue;
     }
-    if (await carryOut(decision, activation, asOfNow(activation.generation, definition, job), ports)) {
+    if (await carryOut(decision, activation, asOfNow(generation, definition, job), ports)) {
       if (decision.action === 'drop')
         journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
       return;
@@ -233,10 +236,11 @@ async function endUnbegun(
 
 /**
  * May this state of the run never have been announced? A retry's message goes out after its RELEASED was announced, so that
- * only what the message does not know of is in doubt, and an attempt whose runner died.
+ * only what the message does not know of is in doubt, an attempt whose runner died, and what the due index leads to since a person
+ * sent it again.
  */
 function isNews(seen: Run, activation: Activation): boolean {
-  return seen.state === 'STARTED' || seen.sequence > activation.sequence;
+  return seen.state === 'STARTED' || seen.sequence > activation.sequence || seen.reason === RETRIED;
 }
 
 /** No create came for this message within its time: from now on a late one meets a tombstone and makes a due key. */

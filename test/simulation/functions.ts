@@ -57,9 +57,11 @@ export class Functions implements Invoker {
       result: failure || isTimeout ? 'failed' : 'returned',
       isAnswerLost,
     });
-    by.tell(
-      `calls ${functionName} for ${String(event['runId'] ?? event['id'])} attempt ${String(event['attempt'] ?? '-')}`,
-    );
+    const what =
+      typeof event['attempt'] === 'number'
+        ? `${String(event['runId'])} attempt ${event['attempt']}`
+        : String(event['id']);
+    by.tell(`calls ${functionName} for ${what}`);
     if (!failure && !isTimeout) this.#actInside(event, plan, ms);
     if (isAnswerLost) {
       return this.#later<InvokeOutcome>(ms, { kind: 'held-back', reason: 'service-error', message: 'socket hang up' });

@@ -222,8 +222,7 @@ const CONCURRENCY_LIMITS = [
 /** What shares a key counts over the same period. */
 const RATE_LIMITS = [
   { key: 'l1', limit: 1, perSeconds: 5 },
-  { key: 'l1', limit: 3, perSeconds: 5 },
-  { key: 'l2', limit: 3, perSeconds: 20 },
+  { key: 'l3', limit: 3, perSeconds: 20 },
 ];
 
 function policies(chance: Chance, often: number) {

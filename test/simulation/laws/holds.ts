@@ -67,14 +67,20 @@ function checkRate(facts: Facts): void {
       ({ rate, from, to }) => rate.key === key && to <= start.from && from > start.to - perSeconds * 1000,
     );
     if (before.length >= limit)
-      facts.accuse('a rate limit holds', `${start.about}: ${before.length} others within ${perSeconds} s`, start.at);
+      facts.accuse(
+        'a rate limit holds',
+        `${start.about} (counted in [${start.from}, ${start.to}]) after ${before.map(({ about, from, to }) => `${about} [${from}, ${to}]`).join(', ')}, within ${perSeconds} s`,
+        start.at,
+      );
   }
 }
 
 function checkOverlap(calls: readonly Invocation[], facts: Facts): void {
   for (const call of calls) {
     const { run, job } = jobOfCall(call, facts) ?? {};
-    if (!run || !job || (job.overlap ?? 'allow') === 'allow' || run.origin !== 'scheduled' || run.series) continue;
+    // Under "cancel-previous" the code of what was cancelled may go on.
+    if (!run || !job || !['skip', 'queue-one'].includes(job.overlap ?? '') || run.origin !== 'scheduled' || run.series)
+      continue;
     if (run.attempt !== 1) continue;
     for (const other of facts.runWrites.keys()) {
       if (!other.startsWith(`${run.jobId} `) || other === keyOf(run)) continue;
@@ -121,7 +127,7 @@ function holdingsOf(writes: readonly RunWrite[], facts: Facts): Holding[] {
     const owner = isCreations ? creationOwner(job) : `${keyOf(after)}#${after.series?.number ?? 1}`;
     const takenAt = isCreations ? job.createdAt : isFirst ? after.startedAt! : after.dueAt;
     const lastsUntil = takenAt - 2 * SKEW_MS + forSeconds * 1000;
-    holdings.push({ owner, key, from: at, to: Math.min(end, lastsUntil) });
+    holdings.push({ owner, key, from: isCreations ? takenAt : at, to: Math.min(end, lastsUntil) });
   }
   return holdings;
 }

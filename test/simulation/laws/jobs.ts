@@ -110,7 +110,8 @@ function checkIsNamed(run: Run, writes: readonly Write<Job>[], facts: Facts): vo
   const isOfGroup = facts.jobOf(run)?.member !== undefined;
   if (!named && !isOfGroup) facts.accuse('a run stands for an instant of its schedule', `${run.jobId} ${run.runId}`);
   const { maxRuns } = facts.jobOf(run) ?? {};
-  if (maxRuns === undefined) return;
+  // What was dispatched before a pause, and is due after it, runs beside what is dispatched anew.
+  if (maxRuns === undefined || writes.some(({ after }) => after.state === 'PAUSED')) return;
   const ran = facts.runs.filter(
     ({ jobId, generation, origin, attempt }) =>
       jobId === run.jobId && generation === run.generation && origin === 'scheduled' && attempt > 0,

@@ -38,7 +38,8 @@ export function checkNotices(facts: Facts): void {
       const isMeant =
         jobId === OF_ALL.jobId
           ? at > answeredAt + REMEMBERED_MS + SKEW_MS
-          : after.jobId === jobId &&
+          : at > answeredAt &&
+            after.jobId === jobId &&
             job?.lifeId === lifeId &&
             isAliveAfter(jobId, lifeId, at, facts) &&
             jobRevisions.length > 0 &&
