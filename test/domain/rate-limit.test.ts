@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { decideStart, withoutStart, type Starts } from '../../src/domain/rate-limit';
+import { countedUntil, decideStart, withoutStart, type Starts } from '../../src/domain/rate-limit';
 import { NOON, SECOND } from '../support/builders';
 import { runs } from '../support/property-runs';
 
@@ -14,7 +14,15 @@ test('an attempt begins while fewer than the limit began within the period befor
 
 test('the next one waits until the first of them is a period ago, to the millisecond', () => {
   expect(decide(starts(0, 1), 9.999)).toMatchObject({ action: 'wait', untilAt: NOON + 10 * SECOND });
-  expect(decide(starts(0, 1), 10)).toMatchObject({ action: 'begin', starts: starts(1, 10) });
+  expect(decide(starts(0, 1), 10)).toMatchObject({ action: 'begin', starts: starts(0, 1, 10) });
+});
+
+test('what counts for nobody by a fast clock is kept for the slow ones', () => {
+  const byFast = decide(starts(0, 1), 11);
+  const byAll = byFast.action === 'begin' ? decide(byFast.starts, 9) : byFast;
+  expect(byAll).toMatchObject({ action: 'wait', untilAt: NOON + 11 * SECOND });
+  expect(decide(starts(0, 1), 16)).toMatchObject({ action: 'begin', starts: starts(16) });
+  expect(countedUntil(starts(0, 1))).toBe(NOON + 16 * SECOND);
 });
 
 test('a clock that is behind those of others counts what lies ahead of it', () => {
