@@ -1,4 +1,4 @@
-import { activationOf, nominalAtOf } from '../domain/activation';
+import { nominalAtOf } from '../domain/activation';
 import { absentRun, decideCancel, generationAt } from '../domain/cancel';
 import { ConflictError, noSuchJob, NotFoundError } from '../domain/errors';
 import { currentGeneration, type JobRow } from '../domain/job';
@@ -7,11 +7,9 @@ import { announce } from './announce';
 import { asOfNow, definitionOf } from './definition';
 import { followUp, type FollowUpPorts } from './follow-up';
 import { putRun } from './put-run';
-import { sendActivations } from './send-activations';
+import { sendReminder } from './reminders';
 
 const MOST_TRIES = 20;
-/** Long enough for the write that follows the message, and for the process that makes it to be dead if it did not. */
-export const UNTIL_WRITTEN_MS = 60_000;
 
 /**
  * Takes a run back: one that waits is CANCELLED at once, one at work is asked to stop and is CANCELLED when it does. Twice is once.
@@ -50,16 +48,6 @@ export async function cancelRun(
     return next;
   }
   throw new ConflictError('runId', `run ${runId} of job ${jobId} changes all the time; send this request again`);
-}
-
-/**
- * Before the write that takes a run out of the due index: a process that dies right after it has left a message that leads to what
- * follows from the run. Whatever it meets, it starts nothing before its instant.
- */
-export async function sendReminder(run: Run, ports: FollowUpPorts): Promise<void> {
-  const now = ports.clock.now();
-  const activation = { ...activationOf(run), dueAt: Math.min(run.dueAt, now) };
-  await sendActivations([{ activation, deliverAt: now + UNTIL_WRITTEN_MS }], ports);
 }
 
 async function runBeforeItsRow(

@@ -4,11 +4,11 @@ import type { JobRow } from '../domain/job';
 import { revise, type Run, type RunError, type RunState } from '../domain/run';
 import { announce } from './announce';
 import { goOnAfter, heartbeatMs, type RunnerPorts } from './attempt';
-import { sendReminder } from './cancel-run';
 import { jobOf } from './definition';
 import { keepGroup } from './keep-group';
 import { keepJob } from './keep-job';
 import { putRun } from './put-run';
+import { sendReminder } from './reminders';
 
 type CompletePorts = Omit<RunnerPorts, 'invoker'>;
 

@@ -7,6 +7,7 @@ import { runIdOf } from '../domain/activation';
 import type { ControlEntry, Ports } from '../ports';
 import { releaseHolds } from './holds';
 import { announce, type AnnouncePorts } from './announce';
+import { sendReminder } from './reminders';
 import { sendActivations, type ActivationPorts } from './send-activations';
 
 export type OverlapPorts = Pick<Ports, 'clock' | 'runs' | 'control' | 'journal'> & ActivationPorts & AnnouncePorts;
@@ -66,6 +67,7 @@ export async function takePlace(
       case 'cancel-holder': {
         // Whoever wrote what stands there may have died before anybody heard of it.
         await announce([decision.holder], job, ports);
+        if (decision.holder.indexDueAt !== undefined) await sendReminder(decision.holder, ports);
         const cancelled = transition(decision.holder, 'CANCELLED', now, { reason: 'overlap', finishedAt: now });
         if (!(await ports.runs.put(cancelled, decision.holder))) continue;
         ports.journal.transition(cancelled, job);

@@ -30,10 +30,16 @@ export async function tellGroup(part: GroupPart, isSentAgain: boolean, ports: Fo
       const heard = withReport(head, part, isSentAgain) ?? head;
       if (!isAllSettled(heard) || (heard === head && head.finishedAt !== undefined)) return heard;
       const parts = await ports.groups.readParts(part.groupId);
-      return decideEnd(heard, parts, ports.clock.now()) ?? heard;
+      const caughtUp = withReports(heard, parts.filter(isSettled));
+      return decideEnd(caughtUp, parts, ports.clock.now()) ?? caughtUp;
     },
     ports,
   );
+}
+
+/** Whoever wrote one of these may have died before the head heard of it. */
+function withReports(head: Group, parts: readonly GroupPart[]): Group {
+  return parts.reduce((heard, part) => withReport(heard, part, false) ?? heard, head);
 }
 
 /** A change of the head, and what follows from its state: at its end always, since the process that wrote it may have died then. */

@@ -2,7 +2,7 @@ import { FAULT_KINDS } from './faults';
 import { liveThrough, type History, type HistoryOptions } from './history';
 
 /** A history is lived through again so often, at most, in search of a smaller one that breaks the same law. */
-const MOST_TRIES = 400;
+const MOST_TRIES = 1_500;
 
 /** The same law broken by fewer operations and fewer faults. */
 export async function shrink(

@@ -2,6 +2,8 @@ import type { History, HistoryOptions } from './history';
 import { FAULT_KINDS } from './faults';
 
 const MOST_LINES = 120;
+/** Faults, deaths, and what was asked for by the plan. */
+const TOLD_ALWAYS = /^FAULT|dies: |stands still|^caller: asks: \{"requestId"/;
 
 /** What happened, for a person to read: the operations, the faults, and what became of what the broken law is about. */
 export function storyOf(history: History): string {
@@ -12,12 +14,9 @@ export function storyOf(history: History): string {
     ...witness.story.map(({ at, who, what }) => ({ at, text: `${who}: ${what}` })),
     ...injected.map(({ at, kind, ordinal, what }) => ({ at, text: `FAULT ${kind}:${ordinal}: ${what}` })),
   ]
-    .filter(
-      ({ text }) =>
-        text.startsWith('FAULT') || /^caller|dies|stands/.test(text) || [...ids].some((id) => text.includes(id)),
-    )
+    .filter(({ text }) => TOLD_ALWAYS.test(text) || [...ids].some((id) => text.includes(id)))
     .sort((a, b) => a.at - b.at)
-    .map(({ at, text }) => `  ${time(at)}  ${text.length > 220 ? `${text.slice(0, 220)}…` : text}`);
+    .map(({ at, text }) => `  ${time(at)}  ${text.length > 180 ? `${text.slice(0, 180)}…` : text}`);
   const shown =
     lines.length > MOST_LINES
       ? [...lines.slice(0, MOST_LINES), `  … and ${lines.length - MOST_LINES} lines more`]

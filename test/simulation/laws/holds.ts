@@ -81,7 +81,8 @@ function checkOverlap(calls: readonly Invocation[], facts: Facts): void {
     // Under "cancel-previous" the code of what was cancelled may go on.
     if (!run || !job || !['skip', 'queue-one'].includes(job.overlap ?? '') || run.origin !== 'scheduled' || run.series)
       continue;
-    if (run.attempt !== 1) continue;
+    // A process that stood still between its claim and its call is past any law.
+    if (run.attempt !== 1 || !isHeld(keyOf(run), call.at, facts)) continue;
     for (const other of facts.runWrites.keys()) {
       if (!other.startsWith(`${run.jobId} `) || other === keyOf(run)) continue;
       const standing = facts.runAt(other, call.at);
@@ -123,11 +124,19 @@ function holdingsOf(writes: readonly RunWrite[], facts: Facts): Holding[] {
     const isNewSeries = after.state === 'RELEASED' && after.series?.number !== before?.series?.number;
     if (!isFirst && !isNewSeries) continue;
     const end = writes.slice(index).find((write) => isFinal(write.after.state))?.at ?? Infinity;
+    const deletedAt = facts.jobWrites
+      .get(job.jobId)
+      ?.find((write) => write.after.lifeId === job.lifeId && write.after.state === 'DELETED')?.at;
     const isCreations = isLockedAtCreation(job) && after.origin === 'scheduled' && isFirst;
     const owner = isCreations ? creationOwner(job) : `${keyOf(after)}#${after.series?.number ?? 1}`;
     const takenAt = isCreations ? job.createdAt : isFirst ? after.startedAt! : after.dueAt;
     const lastsUntil = takenAt - 2 * SKEW_MS + forSeconds * 1000;
-    holdings.push({ owner, key, from: isCreations ? takenAt : at, to: Math.min(end, lastsUntil) });
+    holdings.push({
+      owner,
+      key,
+      from: isCreations ? takenAt : at,
+      to: Math.min(end, deletedAt ?? Infinity, lastsUntil),
+    });
   }
   return holdings;
 }

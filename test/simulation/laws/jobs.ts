@@ -40,7 +40,8 @@ interface Stretch {
   job: Job;
   from: number;
   to: number;
-  endsAs: Job['state'];
+  /** what the job was after that; undefined at the end of the history */
+  next: Job | undefined;
 }
 
 function stretchesOf(writes: readonly Write<Job>[], endsAt: number): Stretch[] {
@@ -50,10 +51,9 @@ function stretchesOf(writes: readonly Write<Job>[], endsAt: number): Stretch[] {
     const next = writes[index + 1];
     const last = stretches.at(-1);
     const to = next?.at ?? endsAt;
-    const endsAs = next?.after.state ?? 'ACTIVE';
     const isGoingOn = last?.to === at && currentGeneration(last.job)?.id === currentGeneration(after)?.id;
-    if (isGoingOn) Object.assign(last, { to, endsAs });
-    else stretches.push({ job: after, from: at, to, endsAs });
+    if (isGoingOn) Object.assign(last, { to, next: next?.after });
+    else stretches.push({ job: after, from: at, to, next: next?.after });
   }
   return stretches;
 }
@@ -62,14 +62,16 @@ function stretchesOf(writes: readonly Write<Job>[], endsAt: number): Stretch[] {
 function checkCoverage(writes: readonly Write<Job>[], runs: readonly Run[], facts: Facts): void {
   const scheduled = runs.filter(({ origin }) => origin === 'scheduled');
   const recorded = new Set(scheduled.map(({ nominalAt }) => nominalAt));
-  for (const { job, from, to, endsAs } of stretchesOf(writes, facts.cloud.time.now)) {
+  for (const { job, from, to, next } of stretchesOf(writes, facts.cloud.time.now)) {
     // What belongs to a chain or batch is looked at with it.
     if (job.member) continue;
     const { schedule } = job;
     const until = Math.min(to - NEAR_MS, facts.cloud.time.now);
     if (schedule.kind === 'once') {
-      // A one-off that is paused waits for its being resumed; one that was replaced has another instant.
-      const isDue = schedule.at < until && endsAs !== 'PAUSED';
+      // A one-off that is paused waits for its being resumed; one that had not begun when it was edited may have another instant.
+      const isMoved =
+        next?.lifeId === job.lifeId && !(next.schedule.kind === 'once' && next.schedule.at === schedule.at);
+      const isDue = schedule.at < until && next?.state !== 'PAUSED' && !isMoved;
       if (isDue && !recorded.has(schedule.at))
         facts.accuse('no occurrence is lost', `${job.jobId} at ${new Date(schedule.at).toISOString()}`);
       continue;
