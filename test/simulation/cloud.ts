@@ -32,6 +32,10 @@ const AFTER_FAILURE_MS = 2_000;
 const FUNCTION_LIFE_MS = 900_000;
 const API_PATIENCE_MS = 29_000;
 const RULE_PERIOD_MS = 60_000;
+/** Long enough for a message to be received so often that it is given up. */
+const LONGEST_FULL_MS = 6_000_000;
+/** Few, so that there is a next page where a real table would have one only under load. */
+const PAGE_ITEMS = 2;
 const COMMANDS: readonly CommandName[] = ['job-create', 'job-delete', 'notify-create', 'notify-delete'];
 const REPLIES = ['job-created', 'job-deleted', 'notify-created', 'notify-deleted'] as const;
 
@@ -142,6 +146,7 @@ export class Cloud {
     return {
       lagMs: () => (faults.strikes('lag', 0.15, time.now, 'an index lags') ? faults.amount('lag', 500, 120_000) : 15),
       after: (ms, happen) => time.after(ms, happen),
+      pageItems: PAGE_ITEMS,
       wrote: {
         jobs: (before, after) => witness.jobs.push({ ...seen(), before, after }),
         runs: (before, after) => {
@@ -201,10 +206,10 @@ export class Cloud {
       const messages = queue.take(most);
       if (messages.length === 0) return;
       if (faults.strikes('mapping', 0.01, time.now, `no room for the ${role}`)) {
-        noRoomUntil = time.now + faults.amount('mapping', 1_000, 1_800_000);
+        noRoomUntil = time.now + faults.amount('mapping', 1_000, LONGEST_FULL_MS);
       }
       // What found no room comes again when its visibility ends, and has been received once more.
-      if (time.now < noRoomUntil && !faults.isOver) return;
+      if (time.now < noRoomUntil) return;
       const life = role === 'runner' ? FUNCTION_LIFE_MS : VISIBILITY_MS[role === 'notifier' ? role : 'command'];
       this.#invoke(role, life, (process) => work(process, messages)).then(
         (done) => {
@@ -260,10 +265,14 @@ export class Cloud {
 
   #startRule(): void {
     const { time, faults } = this;
+    let noneUntil = 0;
     const minute = () => {
       if (!this.#isRuleOn) return;
       time.after(RULE_PERIOD_MS, minute);
-      if (faults.strikes('loop', 0.02, time.now, 'no loop starts')) return;
+      if (faults.strikes('loop', 0.03, time.now, 'no loop starts for a while')) {
+        noneUntil = time.now + faults.amount('loop', 1, 600_000);
+      }
+      if (time.now < noneUntil) return;
       const isLate = faults.strikes('loop', 0.1, time.now, 'a loop starts late');
       const start = () => void this.#loop(time.now, true);
       time.after(isLate ? faults.amount('loop', 1_000, 60_000) : this.#chance.between(0, 500), start);

@@ -14,7 +14,7 @@ export const FAULTS = {
   lag: 'an index shows for up to minutes what was before',
   mapping: 'a mapping takes messages and finds no room for its function, in bursts',
   invoke: 'a call is throttled, fails, or is answered by an error after the code has run',
-  loop: 'a loop starts twice, a minute late, or not at all',
+  loop: 'a loop starts twice or a minute late, or for minutes none does',
 } as const;
 
 export type FaultKind = keyof typeof FAULTS;

@@ -3,8 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build, type Plugin } from 'esbuild';
-import { FAULT_KINDS, type FaultKind } from './faults';
-import type { Lived } from './worker';
+import type { Asked, Lived } from './worker';
 
 const ROOT = join(__dirname, '../..');
 
@@ -22,8 +21,7 @@ export class MisplacedMutationError extends Error {
 }
 
 export interface FleetOptions {
-  seeds: Iterable<number>;
-  faults?: readonly FaultKind[];
+  histories: Iterable<Asked>;
   mutation?: Mutation;
   /** threads; default: as many as there are cores */
   threads?: number;
@@ -33,15 +31,15 @@ export interface FleetOptions {
 
 /** Lives through histories side by side, with a fault of ours planted or none. */
 export async function liveThroughAll(options: FleetOptions): Promise<void> {
-  const { seeds, faults = FAULT_KINDS, mutation, threads = availableParallelism(), onLived } = options;
+  const { histories, mutation, threads = availableParallelism(), onLived } = options;
   const folder = mkdtempSync(join(tmpdir(), 'escapement-simulation-'));
   try {
     const program = join(folder, 'worker.js');
     await bundle(program, mutation);
-    const left = seeds[Symbol.iterator]();
+    const left = histories[Symbol.iterator]();
     let isOver = false;
     const thread = async () => {
-      const worker = new Worker(program, { workerData: { faults } });
+      const worker = new Worker(program);
       try {
         for (let next = left.next(); !isOver && !next.done; next = left.next()) {
           const lived = await new Promise<Lived>((resolve, reject) => {

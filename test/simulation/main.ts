@@ -6,6 +6,7 @@ import { liveThrough, type HistoryOptions } from './history';
 import { shrink } from './shrink';
 import { commandOf, storyOf } from './story';
 import { Summary } from './summary';
+import type { Asked } from './worker';
 
 const MOST_TOLD = 3;
 
@@ -34,8 +35,7 @@ async function main(): Promise<number> {
   const summary = new Summary();
   const shownAt = { histories: 0 };
   await liveThroughAll({
-    seeds: range(from, seeds),
-    ...(rest.faults ? { faults: rest.faults } : {}),
+    histories: histories(from, seeds, rest.faults ?? FAULT_KINDS),
     onLived: (lived) => {
       summary.add(lived);
       for (const { law, about } of lived.violations.slice(0, 1))
@@ -73,8 +73,8 @@ function progress({ histories }: Summary, of: number, shownAt: { histories: numb
   }
 }
 
-function* range(from: number, count: number): Generator<number> {
-  for (let seed = from; seed < from + count; seed++) yield seed;
+function* histories(from: number, count: number, faults: readonly FaultKind[]): Generator<Asked> {
+  for (let seed = from; seed < from + count; seed++) yield { seed, faults };
 }
 
 function wholeNumber(text: string): number {

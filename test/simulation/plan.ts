@@ -43,6 +43,7 @@ export function planOf(seed: number): Operation[] {
 
   const jobs = chance.between(1, 4);
   for (let job = 0; job < jobs; job++) planJob(`job-${job}`, chance, ask);
+  if (chance.isHit(0.1)) planCrowd(chance, ask);
   const groups = chance.pick([0, 0, 1, 1, 2]);
   for (let group = 0; group < groups; group++) planGroup(`${group}`, chance, ask);
   if (chance.isHit(0.3)) {
@@ -95,7 +96,10 @@ function planJob(jobId: string, chance: Chance, ask: Ask): void {
   }
   const changes = chance.pick([0, 0, 1, 2, 3, 4]);
   for (let change = 0; change < changes; change++) {
-    const at = chance.between(createdAt + 100, OPERATIONS_MS);
+    // Half of them soon after, when what was sent first is still on its way.
+    const at = chance.isHit(0.5)
+      ? createdAt + chance.mostlySmall(100, 120_000)
+      : chance.between(createdAt + 100, OPERATIONS_MS);
     const kind = chance.pick([
       'edit',
       'edit',
@@ -131,6 +135,15 @@ function planJob(jobId: string, chance: Chance, ask: Ask): void {
   }
 }
 
+/** Many that fall due in the same seconds, and are found by the due index. */
+function planCrowd(chance: Chance, ask: Ask): void {
+  const at = chance.between(0, 100_000);
+  for (let one = 0; one < 10; one++) {
+    const body = textOf({ jobId: `crowd-${one}`, delaySeconds: 905 }, payloadText(chance, {}));
+    ask({ kind: 'create', at: at + one, jobId: `crowd-${one}`, body, by: 'api' });
+  }
+}
+
 function planGroup(group: string, chance: Chance, ask: Ask): void {
   const at = chance.between(0, 200_000);
   const kind = chance.pick(['chain', 'batch', 'batch'] as const);
@@ -138,7 +151,7 @@ function planGroup(group: string, chance: Chance, ask: Ask): void {
   ask({ kind, at, requestId, body: kind === 'chain' ? chainText(chance) : batchText(chance) });
   if (chance.isHit(0.25)) ask({ kind: 'cancel-group', at: at + chance.mostlySmall(100, 200_000), group: requestId });
   if (chance.isHit(0.4)) ask({ kind: 'retry-group', at: at + chance.between(20_000, 300_000), group: requestId });
-  if (kind === 'batch' && chance.isHit(0.3)) {
+  if (kind === 'batch' && chance.isHit(0.5)) {
     const body = `{"jobs":[${memberTexts(chance, chance.between(1, 3)).join(',')}]}`;
     ask({ kind: 'add', at: at + chance.mostlySmall(100, 60_000), group: requestId, body });
   }
@@ -265,7 +278,7 @@ function payloadText(chance: Chance, { mayAdd = false }: { mayAdd?: boolean }): 
           },
         }
       : {}),
-    ...(mayAdd && chance.isHit(0.15) ? { adds: chance.between(1, 3) } : {}),
+    ...(mayAdd && chance.isHit(0.25) ? { adds: chance.between(1, 3) } : {}),
   };
   return `{"plan":${JSON.stringify(plan)},"exact":${chance.pick(DELICATE)}}`;
 }

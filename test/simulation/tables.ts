@@ -23,6 +23,8 @@ export interface TableWorld {
   /** how long an index shows what was before, in ms, and how to wait for it */
   lagMs(): number;
   after(ms: number, happen: () => void): void;
+  /** a page has so many items at most, whatever was asked for */
+  pageItems: number;
   wrote: {
     jobs(before: Job | undefined, after: Job): void;
     runs(before: Run | undefined, after: Run): void;
@@ -35,6 +37,7 @@ export interface TableWorld {
 export const STILL_WORLD: TableWorld = {
   lagMs: () => 0,
   after: (_, happen) => happen(),
+  pageItems: Infinity,
   wrote: { jobs: () => {}, runs: () => {}, groups: () => {}, parts: () => {} },
 };
 
@@ -91,10 +94,16 @@ class LaggingIndex {
   }
 }
 
-function pageOf<Item>(items: readonly Item[], { limit, cursor }: PageQuery, keyOf: (item: Item) => string): Page<Item> {
+function pageOf<Item>(
+  items: readonly Item[],
+  { limit, cursor }: PageQuery,
+  keyOf: (item: Item) => string,
+  { pageItems }: TableWorld,
+): Page<Item> {
   const from = cursor === undefined ? 0 : items.findIndex((item) => keyOf(item) === cursor) + 1;
-  const page = items.slice(from, from + limit);
-  return from + limit < items.length ? { items: page, cursor: keyOf(page.at(-1)!) } : { items: page };
+  const to = from + Math.min(limit, pageItems);
+  const page = items.slice(from, to);
+  return to < items.length ? { items: page, cursor: keyOf(page.at(-1)!) } : { items: page };
 }
 
 const keyOfRun = ({ jobId, runId }: Pick<Run, 'jobId' | 'runId'>) => `${jobId} ${runId}`;
@@ -154,7 +163,7 @@ export class SimulatedJobStore implements JobStore {
     const jobs = [...this.rows.all()].filter(
       ({ state, tags }) => state !== 'DELETED' && (query.tag === undefined || tags.includes(query.tag)),
     );
-    return pageOf(jobs.map(withoutPayload), query, ({ jobId }) => jobId);
+    return pageOf(jobs.map(withoutPayload), query, ({ jobId }) => jobId, this.#world);
   }
 
   async due(query: PageQuery & { shard: number; until: number }): Promise<Page<{ jobId: string; dueAt: number }>> {
@@ -163,7 +172,7 @@ export class SimulatedJobStore implements JobStore {
       .entries()
       .filter(({ key, at }) => at <= until && shardOf(key, this.#shards) === shard)
       .map(({ key, at }) => ({ jobId: key, dueAt: at }));
-    return pageOf(due, query, ({ jobId }) => jobId);
+    return pageOf(due, query, ({ jobId }) => jobId, this.#world);
   }
 
   #write(before: Job | undefined, after: Job): void {
@@ -209,7 +218,7 @@ export class SimulatedRunStore implements RunStore {
   async list(query: PageQuery & { jobId: string }): Promise<Page<Run>> {
     const runs = [...this.rows.all()].filter(({ jobId }) => jobId === query.jobId);
     runs.sort((a, b) => (a.runId > b.runId ? -1 : 1));
-    return pageOf(runs, query, keyOfRun);
+    return pageOf(runs, query, keyOfRun, this.#world);
   }
 
   async due(
@@ -220,7 +229,7 @@ export class SimulatedRunStore implements RunStore {
       .entries()
       .map(({ key, at }) => ({ jobId: key.split(' ')[0]!, runId: key.split(' ')[1]!, dueAt: at }))
       .filter(({ jobId, dueAt }) => dueAt <= until && shardOf(jobId, this.#shards) === shard);
-    return pageOf(due, query, keyOfRun);
+    return pageOf(due, query, keyOfRun, this.#world);
   }
 
   async failed(query: PageQuery & { since?: number; jobId?: string }): Promise<Page<Run>> {
@@ -230,11 +239,11 @@ export class SimulatedRunStore implements RunStore {
       .filter(({ key, at }) => at >= since && (jobId === undefined || key.startsWith(`${jobId} `)))
       .reverse()
       .map(({ key }) => this.rows.read(key)!);
-    return pageOf(runs, query, keyOfRun);
+    return pageOf(runs, query, keyOfRun, this.#world);
   }
 
   async scan(query: PageQuery): Promise<Page<Run>> {
-    return pageOf([...this.rows.all()], query, keyOfRun);
+    return pageOf([...this.rows.all()], query, keyOfRun, this.#world);
   }
 }
 
@@ -278,7 +287,7 @@ export class SimulatedGroupStore implements GroupStore {
 
   async list(query: PageQuery & { kind?: GroupKind }): Promise<Page<Group>> {
     const heads = [...this.heads.all()].filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return pageOf(heads, query, ({ groupId }) => groupId);
+    return pageOf(heads, query, ({ groupId }) => groupId, this.#world);
   }
 }
 

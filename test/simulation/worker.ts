@@ -1,5 +1,5 @@
 /** Lives through histories in a thread of its own; the fleet hands it one seed after the other. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import type { FaultKind } from './faults';
 import { liveThrough } from './history';
 
@@ -12,9 +12,12 @@ export interface Lived {
   isSwept: boolean;
 }
 
-const { faults } = workerData as { faults: readonly FaultKind[] };
+export interface Asked {
+  seed: number;
+  faults: readonly FaultKind[];
+}
 
-parentPort!.on('message', (seed: number) => {
+parentPort!.on('message', ({ seed, faults }: Asked) => {
   void liveThrough({ seed, faults }).then(
     ({ violations, injected, counts, restedAfterMs, isSwept }) => {
       const perKind: Lived['injected'] = {};

@@ -5,6 +5,9 @@ import { scheduledRunIdOf } from '../../../src/domain/activation';
 import { callbackJobIdOf } from '../../../src/operations/start-callback';
 import type { Facts } from './facts';
 
+/** From the look at the group to the claim. */
+const LOOKED_MS = 1_000;
+
 const CALLBACKS = ['then', 'catch', 'finally'] as const;
 
 /** A chain goes in its order, the counts of a group are those of its runs, and each callback comes once, when it should. */
@@ -19,6 +22,7 @@ export function checkGroups(facts: Facts): void {
       checkOrder(head, part, facts);
     }
     checkEnd(head, own, facts);
+    checkTakenBack(head, own, facts);
     checkCallbacks(head, own, facts);
   }
   checkWrites(facts);
@@ -82,6 +86,27 @@ function checkEnd(head: Group, parts: readonly GroupPart[], facts: Facts): void 
   const isBroken = failed + skipped + cancelled > 0;
   const should = head.cancelledAt !== undefined ? 'CANCELLED' : isBroken && !head.allowFailures ? 'FAILED' : 'DONE';
   if (state !== should) facts.accuse('a group ends as its jobs did', `${kind} ${groupId} is ${state}, not ${should}`);
+}
+
+/** What has not begun when its group is taken back never begins: whoever began it had looked at the group before. */
+function checkTakenBack(head: Group, parts: readonly GroupPart[], facts: Facts): void {
+  if (head.cancelledAt === undefined || !facts.isCalm) return;
+  const takenBackAt = facts.witness.groups.find(
+    ({ after }) => after.groupId === head.groupId && after.cancelledAt !== undefined,
+  )!.at;
+  for (const part of parts) {
+    for (const index of part.states.length === 0 ? [] : [...part.states].keys()) {
+      const begun = facts.runWrites
+        .get(keyIn(head, part, index, facts))
+        ?.find(({ after }) => after.state === 'STARTED');
+      if (begun && begun.at > takenBackAt + LOOKED_MS)
+        facts.accuse(
+          'what was taken back does not begin',
+          `job ${index} of ${part.partId} of ${head.groupId}`,
+          begun.at,
+        );
+    }
+  }
 }
 
 function checkCallbacks(head: Group, parts: readonly GroupPart[], facts: Facts): void {

@@ -134,9 +134,14 @@ function holdingsOf(writes: readonly RunWrite[], facts: Facts): Holding[] {
     holdings.push({
       owner,
       key,
-      from: isCreations ? takenAt : at,
+      from: isCreations ? writtenAt(job, facts) : at,
       to: Math.min(end, deletedAt ?? Infinity, lastsUntil),
     });
   }
   return holdings;
+}
+
+/** When the first row of this life of the job was written: its creation has the key by then. */
+function writtenAt({ jobId, lifeId }: Job, facts: Facts): number {
+  return facts.jobWrites.get(jobId)!.find(({ after }) => after.lifeId === lifeId)!.at;
 }

@@ -1,4 +1,5 @@
 import { checkAnswers } from './answers';
+import { checkCalm } from './calm';
 import type { Facts } from './facts';
 import { checkGroups } from './groups';
 import { checkHolds } from './holds';
@@ -16,4 +17,5 @@ export const LAWS: readonly ((facts: Facts) => void)[] = [
   checkGroups,
   checkNotices,
   checkAnswers,
+  checkCalm,
 ];

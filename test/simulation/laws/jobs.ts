@@ -112,8 +112,8 @@ function checkIsNamed(run: Run, writes: readonly Write<Job>[], facts: Facts): vo
   const isOfGroup = facts.jobOf(run)?.member !== undefined;
   if (!named && !isOfGroup) facts.accuse('a run stands for an instant of its schedule', `${run.jobId} ${run.runId}`);
   const { maxRuns } = facts.jobOf(run) ?? {};
-  // What was dispatched before a pause, and is due after it, runs beside what is dispatched anew.
-  if (maxRuns === undefined || writes.some(({ after }) => after.state === 'PAUSED')) return;
+  // What was dispatched before a pause, or by a process that died before it counted it, runs beside what is dispatched anew.
+  if (maxRuns === undefined || !facts.isCalm || writes.some(({ after }) => after.state === 'PAUSED')) return;
   const ran = facts.runs.filter(
     ({ jobId, generation, origin, attempt }) =>
       jobId === run.jobId && generation === run.generation && origin === 'scheduled' && attempt > 0,

@@ -83,6 +83,28 @@ function checkCalls(key: string, calls: readonly Invocation[], facts: Facts): vo
   }
 }
 
+/** As many attempts as the policy allows: each of them was a call that failed, or was lost with its runner. */
+function checkAttempts(run: Run, calls: readonly Invocation[], facts: Facts): void {
+  const { maxAttempts = Infinity } = facts.jobOf(run)?.retry ?? {};
+  const ofSeries = run.attempt - (run.series?.after ?? 0);
+  if (ofSeries > maxAttempts) facts.accuse('a run has no more attempts than it may have', `${keyOf(run)}: ${ofSeries}`);
+  if (run.state !== 'FAILED' || run.reason !== 'out-of-attempts' || run.series) return;
+  if (ofSeries < maxAttempts) facts.accuse('a run is given up after its attempts', `${keyOf(run)} after ${ofSeries}`);
+  const failed = new Set(
+    calls
+      .filter(({ result, isAnswerLost }) => result === 'failed' && !isAnswerLost)
+      .map(({ event }) => event['attempt']),
+  );
+  const otherwise = run.attempts.filter(({ reason }) => reason === 'attempt-lost' || reason === 'heartbeat-missed');
+  const isByCallback = facts.jobOf(run)?.completion === 'callback';
+  if (!isByCallback && failed.size + otherwise.length < maxAttempts) {
+    facts.accuse(
+      'a run is given up after its attempts',
+      `${keyOf(run)}: ${failed.size} failed, ${otherwise.length} were lost`,
+    );
+  }
+}
+
 function checkEnd(writes: readonly RunWrite[], calls: readonly Invocation[], facts: Facts): void {
   const { after: run } = writes.at(-1)!;
   const key = keyOf(run);
@@ -95,9 +117,7 @@ function checkEnd(writes: readonly RunWrite[], calls: readonly Invocation[], fac
     else if (run.result !== resultOf(returned[0]!.event))
       facts.accuse('the result of a run is what its code returned', key);
   }
-  if (run.state === 'FAILED' && run.reason === 'out-of-attempts' && run.attempt < (job?.retry.maxAttempts ?? 0)) {
-    facts.accuse('a run is given up after its attempts', `${key} after ${run.attempt}`);
-  }
+  checkAttempts(run, calls, facts);
   if (facts.isCalm && !isByCallback && returned.length > 0 && run.state !== 'DONE' && run.state !== 'CANCELLED') {
     facts.accuse('what returned is DONE', `${key} is ${run.state}`);
   }

@@ -1,0 +1,229 @@
+import type { Mutation } from './fleet';
+
+const domain = (file: string) => `src/domain/${file}.ts`;
+const operation = (file: string) => `src/operations/${file}.ts`;
+
+/** Faults of ours, each of which the simulator has to find: what it does not find, it does not guard. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a write goes ahead though its condition was lost',
+    file: operation('put-run'),
+    text: 'return ports.runs.put(fitting, seen);',
+    becomes: 'return (await ports.runs.put(fitting, seen)) || true;',
+  },
+  {
+    name: 'the row is advanced before its messages are sent',
+    file: operation('dispatch'),
+    text: `  await sendActivations(
+    due.flatMap(`,
+    becomes: `  await Promise.all(due.map(({ job, decision }) => recordAndAdvance(job, decision, now, ports)));
+  await sendActivations(
+    due.flatMap(`,
+  },
+  {
+    name: 'misfires leave no record',
+    file: operation('dispatch'),
+    text: 'for (const skip of decision.skip) await recordSkip(job, skip, now, ports);',
+    becomes: '',
+  },
+  {
+    name: 'a record of misfires does not count what it covers',
+    file: domain('occurrences'),
+    text: 'alsoCovers: skipped.count - 1,',
+    becomes: 'alsoCovers: 0,',
+  },
+  {
+    name: 'an immediate job is written, and not sent',
+    file: operation('create-job'),
+    text: 'if (straight) await sendActivations([{ activation: straight, deliverAt: straight.dueAt }], ports);',
+    becomes: '',
+  },
+  {
+    name: 'a tick reads the first page only',
+    file: operation('tick'),
+    text: `    cursor = page.cursor;
+  } while`,
+    becomes: `    cursor = undefined;
+  } while`,
+  },
+  {
+    name: 'the dead-letter queue is forgotten',
+    file: operation('tick'),
+    text: 'if (isFirst) await redriveOrNote(ports);',
+    becomes: '',
+  },
+  {
+    name: 'a long wait leaves the due index without a message',
+    file: operation('tick'),
+    text: `  await sendActivations(
+    due.map((run) => ({`,
+    becomes: `  await sendActivations(
+    due.slice(1).map((run) => ({`,
+  },
+  {
+    name: 'a loop looks no further than its next tick',
+    file: domain('loop'),
+    text: 'export const HORIZON_MS = 130_000;',
+    becomes: 'export const HORIZON_MS = 20_000;',
+  },
+  {
+    name: 'what comes early starts early',
+    file: domain('claim'),
+    text: 'if (earlyMs <= 0) return',
+    becomes: 'if (earlyMs <= 5_000) return',
+  },
+  {
+    name: 'a live lease is taken over',
+    file: domain('claim'),
+    text: "return run.state === 'STARTED' && now <= (run.leaseUntil ?? 0) + LEASE_MARGIN_MS;",
+    becomes: 'return false;',
+  },
+  {
+    name: 'a lease is not renewed',
+    file: operation('attempt'),
+    text: 'const renewing = renewLease(lease, over.signal, ports);',
+    becomes: 'const renewing = renewLease(lease, AbortSignal.abort(), ports);',
+  },
+  {
+    name: 'an attempt that was lost is not counted',
+    file: domain('claim'),
+    text: 'if (lost && attemptsOfSeries(run) >= retry.maxAttempts) {',
+    becomes: 'if (lost && attemptsOfSeries(run) > 9) {',
+  },
+  {
+    name: 'being held back uses an attempt',
+    file: domain('conclude'),
+    text: '{ reason, attempt: run.attempt - 1, heldBack }',
+    becomes: '{ reason, heldBack }',
+  },
+  {
+    name: 'a retry is not sent',
+    file: operation('attempt'),
+    text: "await sendAgain({ activation: activationOf(run), deliverAt: run.dueAt, reason: 'retry' }, ports);",
+    becomes: '',
+  },
+  {
+    name: 'a message is removed before what follows from it is done',
+    file: operation('attempt'),
+    text: 'else await goOnAfter(written, await withSubscribersOfNow(job, ports), ports);',
+    becomes: 'else void goOnAfter(written, job, ports).catch(() => {});',
+  },
+  {
+    name: 'the generation is ignored',
+    file: domain('claim'),
+    text: "if (standing === 'superseded' && !begun) return { action: 'drop', reason: 'superseded' };",
+    becomes: '',
+  },
+  {
+    name: 'a paused job goes on',
+    file: domain('claim'),
+    text: "if (job!.state === 'PAUSED' && activation.origin === 'scheduled' && !begun) {",
+    becomes: "if (job!.state === 'PAUSED' && activation.origin === 'manual' && !begun) {",
+  },
+  {
+    name: 'a deleted job goes on',
+    file: domain('claim'),
+    text: "if (job.state === 'DELETED') return isKnown ? 'deleted' : 'fenced';",
+    becomes: "if (job.state === 'DELETED') return isKnown ? 'valid' : 'fenced';",
+  },
+  {
+    name: 'a resumed one-off does not come back',
+    file: operation('pause-job'),
+    text: 'return (await hasBegunOnce(row, ports)) ? undefined : occurrence(row, row.schedule.at).dueAt;',
+    becomes: 'return undefined;',
+  },
+  {
+    name: 'a change forgets what is due already',
+    file: operation('change-job'),
+    text: 'if (drained < MOST_DRAINED && isDueAlready(row, now)) {',
+    becomes: 'if (drained > MOST_DRAINED && isDueAlready(row, now)) {',
+  },
+  {
+    name: 'a job of a group that failed counts as done',
+    file: domain('group'),
+    text: `    case 'FAILED':
+      return 'F';`,
+    becomes: `    case 'FAILED':
+      return 'D';`,
+  },
+  {
+    name: 'the head of a group goes by what it heard alone',
+    file: operation('tell-group'),
+    text: 'const caughtUp = withReports(heard, parts.filter(isSettled));',
+    becomes: 'const caughtUp = withReports(heard, []);',
+  },
+  {
+    name: 'a callback comes as often as somebody thinks of it',
+    file: operation('start-callback'),
+    text: 'if (standing && !isFence(standing)) return keepUntil(expiresAt, standing, ports);',
+    becomes: '',
+  },
+  {
+    name: 'a unique key is taken from its holder',
+    file: operation('unique-lock'),
+    text: "if (decision.action === 'refuse') return decision.jobId;",
+    becomes: '',
+  },
+  {
+    name: 'a unique key is given back by whoever comes',
+    file: operation('unique-lock'),
+    text: 'await control.put(ended, ended);',
+    becomes: 'await control.put(ended, await control.read(ended.name));',
+  },
+  {
+    name: 'holds are never given back',
+    file: operation('holds'),
+    text: 'await freeLockOf(run, job, ports);',
+    becomes: '',
+  },
+  {
+    name: 'a concurrency limit lets one too many in',
+    file: domain('concurrency'),
+    text: 'if (slots.length < limit) {',
+    becomes: 'if (slots.length <= limit) {',
+  },
+  {
+    name: 'a place is given back twice, the second time that of the next attempt',
+    file: domain('concurrency'),
+    text: 'return slots.filter((slot) => slot.runId !== run.runId || !isOver(slot));',
+    becomes: 'return slots.filter((slot) => !isOver(slot) && slot.runId === run.runId);',
+  },
+  {
+    name: 'a rate limit counts from the wrong end',
+    file: domain('rate-limit'),
+    text: 'const inTheWay = counted[counted.length - policy.limit];',
+    becomes: 'const inTheWay = counted[counted.length - policy.limit - 1];',
+  },
+  {
+    name: 'a run that waits for its retry leaves its place to the next',
+    file: domain('overlap'),
+    text: 'if (holder ? isFinal(holder.state) :',
+    becomes: "if (holder ? holder.state !== 'STARTED' :",
+  },
+  {
+    name: 'what nobody heard of is not told again',
+    file: operation('run-activation'),
+    text: "return seen.state === 'STARTED' || seen.sequence > activation.sequence || seen.reason === RETRIED;",
+    becomes: 'return false;',
+  },
+  {
+    name: 'a run of a deleted job goes by the one that came after it',
+    file: operation('definition'),
+    text: "if (definition.lifeId !== job.lifeId) return { ...definition, state: 'DELETED' };",
+    becomes: 'if (definition.lifeId !== job.lifeId) return job;',
+  },
+  {
+    name: 'what has begun goes on under the definition of whichever message comes',
+    file: operation('run-activation'),
+    text: 'const generation = isUnderWay ? run!.generation : activation.generation;',
+    becomes: 'const generation = activation.generation;',
+  },
+  {
+    name: 'a payload is read and written anew',
+    file: operation('attempt'),
+    text: `    payload,
+  });`,
+    becomes: `    payload: JSON.stringify(JSON.parse(payload)),
+  });`,
+  },
+];
