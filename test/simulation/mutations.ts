@@ -147,12 +147,6 @@ export const MUTATIONS: readonly Mutation[] = [
       return 'D';`,
   },
   {
-    name: 'the head of a group goes by what it heard alone',
-    file: operation('tell-group'),
-    text: 'const caughtUp = withReports(heard, parts.filter(isSettled));',
-    becomes: 'const caughtUp = withReports(heard, []);',
-  },
-  {
     name: 'a callback comes as often as somebody thinks of it',
     file: operation('start-callback'),
     text: 'if (standing && !isFence(standing)) return keepUntil(expiresAt, standing, ports);',
@@ -211,12 +205,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: operation('definition'),
     text: "if (definition.lifeId !== job.lifeId) return { ...definition, state: 'DELETED' };",
     becomes: 'if (definition.lifeId !== job.lifeId) return job;',
-  },
-  {
-    name: 'what has begun goes on under the definition of whichever message comes',
-    file: operation('run-activation'),
-    text: 'const generation = isUnderWay ? run!.generation : activation.generation;',
-    becomes: 'const generation = activation.generation;',
   },
   {
     name: 'a payload is read and written anew',

@@ -293,8 +293,11 @@ export class SimulatedGroupStore implements GroupStore {
 
 export class SimulatedNotificationStore implements NotificationStore {
   readonly rows = new Rows<Notification>();
+  /** all that there ever were */
+  readonly ever: Notification[] = [];
 
   async put(notification: Notification): Promise<void> {
+    this.ever.push(notification);
     this.rows.write(keyOfNotification(notification), notification);
   }
 

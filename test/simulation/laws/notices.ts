@@ -20,6 +20,7 @@ export function checkNotices(facts: Facts): void {
       facts.accuse('nobody hears of what did not happen', `${String(event['id'])} ${state}`, at);
   }
 
+  checkStrangers(facts);
   const dead = cloud.queues.deadNotices.bodies.join('\n');
   for (const { operation, kind, detail, at: answeredAt } of witness.answers) {
     if (operation.kind !== 'subscribe' || operation.by !== 'api' || kind !== 'done') continue;
@@ -48,6 +49,22 @@ export function checkNotices(facts: Facts): void {
       if (!isMeant || ids.has(id) || dead.includes(`"${id}"`)) continue;
       facts.accuse('who subscribed hears of it', `${notifyId} of ${id} ${state} of ${keyOf(after)}`, at);
     }
+  }
+}
+
+/** Of a job only those hear who subscribed to that job, and not to another one of the same id. */
+function checkStrangers(facts: Facts): void {
+  const { witness, cloud } = facts;
+  for (const { event, functionName, at } of witness.invocations) {
+    const { jobId, runId } = (event['data'] ?? {}) as { jobId?: string; runId?: string };
+    const run = facts.runWrites.get(`${jobId} ${runId}`)?.at(-1)?.after;
+    const lifeId = run && facts.jobOf(run)?.lifeId;
+    if (lifeId === undefined) continue;
+    const isSubscribed = cloud.stores.notifications.ever.some(
+      (one) => one.functionArn.endsWith(`:${functionName}`) && [lifeId, OF_ALL.lifeId].includes(one.lifeId),
+    );
+    if (!isSubscribed)
+      facts.accuse('nobody hears of a job of another', `${functionName} of ${String(event['id'])}`, at);
   }
 }
 
