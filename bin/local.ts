@@ -76,6 +76,10 @@ async function main() {
     retentionDays: options.retentionDays,
     terminal,
     onListening: (url) => output.write(`listening on ${url}`),
+    onFault: ({ message }) => {
+      process.stderr.write(`${message}\n`);
+      process.exit(1);
+    },
   });
 
   let stopping: Promise<never> | undefined;

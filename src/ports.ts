@@ -39,6 +39,11 @@ export class InvalidCursorError extends Error {
   override readonly name = 'InvalidCursorError';
 }
 
+/** There is no room for what was to be written; nothing of it was, and it may be sent again once there is. */
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+}
+
 export interface JobStore {
   /** Strongly consistent; tombstones included. */
   read(jobId: string): Promise<Job | undefined>;

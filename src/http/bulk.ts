@@ -46,7 +46,7 @@ function refusalOf(reason: unknown, c: Context, { journal }: Pick<Ports, 'journa
       'could not be created through a fault on our side; it may be sent again with the same Idempotency-Key';
     return { status: 500, errors: [{ field: 'body', message }] };
   }
-  const { status, errors = [] } = problem;
+  const { status, errors = [{ field: 'body', message: problem.message }] } = problem;
   // The key of the whole request is good; it is this entry that it was used for with another content.
   return { status: status === 422 ? 409 : status, errors: errors.slice(0, MOST_ERRORS_TOLD) };
 }

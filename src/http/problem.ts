@@ -7,7 +7,7 @@ import {
   PreconditionError,
   type FieldError,
 } from '../domain/errors';
-import { InvalidCursorError, type Journal } from '../ports';
+import { InvalidCursorError, NoRoomError, type Journal } from '../ports';
 
 /** An answer that is not what the caller asked for, see RFC 9457. */
 export class Problem extends Error {
@@ -39,6 +39,7 @@ const KINDS = {
   415: { type: 'unsupported-media-type', title: 'Unsupported media type' },
   422: { type: 'key-used-before', title: 'Idempotency key used before' },
   500: { type: 'internal-error', title: 'Internal error' },
+  507: { type: 'insufficient-storage', title: 'Insufficient storage' },
 } as const;
 
 type ProblemStatus = keyof typeof KINDS;
@@ -57,7 +58,7 @@ export function noteFault(error: unknown, c: Context, journal: Journal): void {
   journal.note('request-failed', { method: c.req.method, path: c.req.path, error: name });
 }
 
-/** @returns undefined for what is not a caller's fault */
+/** @returns undefined for what nobody but us can do anything about */
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof InputError) {
@@ -79,6 +80,9 @@ export function problemOf(error: unknown): Problem | undefined {
     if (error.field !== 'requestId') return new Problem(409, error.message, { errors: [entry(error)] });
     const { message } = error;
     return new Problem(422, message, { errors: [{ field: 'Idempotency-Key', message }] });
+  }
+  if (error instanceof NoRoomError) {
+    return new Problem(507, `${error.message} Make room, and send the request again.`);
   }
   return undefined;
 }

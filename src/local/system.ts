@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { systemClock, systemIds, systemRandom } from '../adapters/system';
-import { openDatabase } from '../adapters/local/database';
+import { openDatabase, type StoreNotWrittenError } from '../adapters/local/database';
 import { LocalInvoker } from '../adapters/local/invoker';
 import { createApp } from '../http/app';
 import { startEngine } from './engine';
@@ -44,6 +44,8 @@ export async function startLocalSystem(options: {
   terminal: Terminal;
   /** called as soon as requests are answered, before the first job runs */
   onListening: (url: string) => void;
+  /** called when the store can be written no more: the process should end */
+  onFault: (fault: StoreNotWrittenError) => void;
 }): Promise<LocalSystem> {
   const { terminal, concurrency } = options;
   const variables: Record<string, string> = {};
@@ -57,7 +59,10 @@ export async function startLocalSystem(options: {
   const invoker = invokerFor(concurrency);
   const notifierInvoker = invokerFor(Math.max(concurrency, FEWEST_NOTIFIER_WORKERS));
   invoker.functions();
-  const database = await openDatabase(options.dataDirectory);
+  const database = await openDatabase(options.dataDirectory, {
+    onRoom: (hasRoom) => terminal.note(hasRoom ? 'disk-has-room' : 'disk-full', { folder: options.dataDirectory }),
+    onFault: options.onFault,
+  });
   const letGo = async () => {
     await Promise.all([invoker.close(), notifierInvoker.close()]);
     await database.close();

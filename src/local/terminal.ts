@@ -16,6 +16,8 @@ const NOTES_SHOWN = new Set([
   'late-result-dropped',
   'dead-letters-sent-again',
   'example-skipped',
+  'disk-full',
+  'disk-has-room',
 ]);
 
 const GATHERED_MS = 100;

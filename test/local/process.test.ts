@@ -51,7 +51,7 @@ describe('npm start', () => {
   });
 
   test('prints plain lines where it is no terminal, whatever else the environment says', async () => {
-    const system = await LocalProcess.start(['--data', data()], { CI: 'true' });
+    const system = await LocalProcess.start(['--data', data()], { env: { CI: 'true' } });
     const line = await system.line(({ line: text }) => String(text).includes('DONE'));
     expect(String(line['line'])).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}DONE {7}[\x20-\x7e]+$/);
     await system.end('SIGTERM');

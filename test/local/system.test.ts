@@ -47,6 +47,9 @@ async function start(options: { concurrency: number; retentionDays: number }) {
     hasExamples: false,
     terminal: new Terminal({ mode: 'json', hasColour: false, write, now: () => Date.now() }),
     onListening: (at) => (url = at),
+    onFault: (fault) => {
+      throw fault;
+    },
     ...options,
   });
 }

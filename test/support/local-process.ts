@@ -10,6 +10,28 @@ export interface Line {
   [field: string]: unknown;
 }
 
+export interface Launch {
+  env?: NodeJS.ProcessEnv;
+  /** what Node is given before the script */
+  nodeArgs?: readonly string[];
+  /** a command that ends in starting the command that it is given: a shell with a limit, another user */
+  through?: readonly string[];
+}
+
+/** It ended before it listened. */
+export class Refusal extends Error {
+  /** null when a signal ended it */
+  readonly code: number | null;
+  /** what it printed on standard error */
+  readonly errors: string;
+
+  constructor(code: number | null, errors: string) {
+    super(`it ended with ${code}: ${errors}`);
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
 /** The local system as a real process of its own, on any free port. */
 export class LocalProcess {
   readonly url: string;
@@ -25,9 +47,12 @@ export class LocalProcess {
     this.#ended = ended;
   }
 
-  /** Resolves once it listens. @throws what it printed on standard error, when it ends before that */
-  static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<LocalProcess> {
-    const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'bin/local.ts'), '--port', '0', ...args], {
+  /** Resolves once it listens. @throws Refusal when it ends before that */
+  static async start(args: readonly string[], launch: Launch = {}): Promise<LocalProcess> {
+    const { env = {}, nodeArgs = [], through = [] } = launch;
+    const script = ['--import', 'tsx', ...nodeArgs, join(ROOT, 'bin/local.ts'), '--port', '0', ...args];
+    const [command, ...rest] = [...through, process.execPath, ...script];
+    const child = spawn(command!, rest, {
       cwd: ROOT,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -48,7 +73,7 @@ export class LocalProcess {
       });
       void ended.then((code) => {
         if (system) system.#errors = errors;
-        else reject(new Error(`it ended with ${code}: ${errors}`));
+        else reject(new Refusal(code, errors));
       });
     });
   }
@@ -76,6 +101,11 @@ export class LocalProcess {
     });
     const text = await response.text();
     return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as never };
+  }
+
+  /** Resolves once it has ended by itself or by a signal, with its exit status or null. */
+  get ended(): Promise<number | null> {
+    return this.#ended;
   }
 
   /** @returns its exit status, null when the signal ended it */

@@ -1,5 +1,7 @@
+import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TransactionFlags, open, type Database as Table, type RootDatabase } from 'lmdb';
+import { NoRoomError } from '../../ports';
 import { DataFolderUnusableError, holdFolder, type FolderHold } from './data-folder';
 
 export { DataFolderInUseError, DataFolderUnusableError } from './data-folder';
@@ -19,6 +21,26 @@ export class UnknownStoreFormatError extends Error {
   }
 }
 
+/** The disk did not take a commit. Nothing of it is in the store, and everything before it is. */
+export class StoreNotWrittenError extends Error {
+  override readonly name = 'StoreNotWrittenError';
+
+  constructor(directory: string, cause: unknown) {
+    super(
+      `The store in ${directory} could not be written: ${cause instanceof Error ? cause.message : String(cause)}. ` +
+        'Look whether its disk is full, read-only or broken, then start again: all that was acknowledged is there.',
+      { cause },
+    );
+  }
+}
+
+/**
+ * Nothing is written while the disk has less room than this. A failed write may not be risked: lmdb 3.5.6 puts the text about it
+ * into a buffer that is too short, and the process dies of it sooner or later. The largest request has 4 MiB; it is written with its
+ * message, its indexes and what else shares the commit.
+ */
+const RESERVE_BYTES = 16 * 1024 * 1024;
+
 export interface DatabaseOptions {
   /**
    * Whether the store stays sound when the machine, and not just the process, stops. Default true.
@@ -33,6 +55,10 @@ export interface DatabaseOptions {
    * So the cost is paid per commit and not per row, which is why all that is asked for meanwhile shares the next.
    */
   survivesPowerLoss?: boolean;
+  /** Called when the disk ran out of room, and when it has some again. */
+  onRoom?: (hasRoom: boolean) => void;
+  /** Called when a commit failed. The process should end: nothing can be written any more, and it may crash. */
+  onFault?: (fault: StoreNotWrittenError) => void;
 }
 
 /** Text under an ordered key. */
@@ -52,17 +78,19 @@ export class Database {
   readonly directory: string;
   readonly #root: RootDatabase<string, string>;
   readonly #hold: FolderHold;
-  readonly #survivesPowerLoss: boolean;
+  readonly #options: DatabaseOptions;
   readonly #tables = new Map<string, TextTable>();
   #pending: Change[] = [];
   #committing: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
+  #hasRoom = true;
+  #fault: StoreNotWrittenError | undefined;
 
-  constructor(root: RootDatabase<string, string>, hold: FolderHold, survivesPowerLoss: boolean) {
+  constructor(root: RootDatabase<string, string>, hold: FolderHold, options: DatabaseOptions) {
     this.directory = hold.directory;
     this.#root = root;
     this.#hold = hold;
-    this.#survivesPowerLoss = survivesPowerLoss;
+    this.#options = options;
   }
 
   table(name: string): TextTable {
@@ -76,6 +104,7 @@ export class Database {
   /**
    * Runs `apply` inside the next commit and answers what it returned once that is written. All that is asked for meanwhile
    * shares one commit, one after the other: each sees what those before it wrote.
+   * @throws NoRoomError when the disk is full, StoreNotWrittenError: nothing was written
    * `apply` must check every condition before its first write: what it wrote before it threw would stay (lmdb does not roll back).
    */
   change<T>(apply: () => T): Promise<T> {
@@ -114,6 +143,12 @@ export class Database {
 
   async #commit(group: readonly Change[]): Promise<void> {
     const answers: (() => void)[] = [];
+    try {
+      this.#checkRoom();
+    } catch (error) {
+      for (const change of group) change.reject(error);
+      return;
+    }
     const applyAll = (): void => {
       for (const change of group) {
         try {
@@ -125,27 +160,59 @@ export class Database {
       }
     };
     try {
-      if (this.#survivesPowerLoss) this.#root.transactionSync(applyAll);
+      if (isSound(this.#options)) this.#root.transactionSync(applyAll);
       else this.#root.transactionSync(applyAll, TransactionFlags.SYNCHRONOUS_COMMIT | TransactionFlags.NO_SYNC_FLUSH);
-      for (const answer of answers) answer();
     } catch (error) {
-      for (const change of group) change.reject(error);
+      this.#fault = new StoreNotWrittenError(this.directory, error);
+      for (const change of group) change.reject(this.#fault);
+      this.#options.onFault?.(this.#fault);
+      return;
     }
+    for (const answer of answers) answer();
   }
+
+  /** @throws StoreNotWrittenError after a fault, NoRoomError, DataFolderUnusableError when the store is not there any more */
+  #checkRoom(): void {
+    if (this.#fault) throw this.#fault;
+    const hasRoom = freeBytes(this.directory) >= RESERVE_BYTES;
+    if (hasRoom !== this.#hasRoom) {
+      this.#hasRoom = hasRoom;
+      this.#options.onRoom?.(hasRoom);
+    }
+    if (!hasRoom) throw noRoom(this.directory);
+  }
+}
+
+const isSound = ({ survivesPowerLoss = true }: DatabaseOptions): boolean => survivesPowerLoss;
+
+/** @throws DataFolderUnusableError */
+function freeBytes(directory: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  } catch (error) {
+    throw new DataFolderUnusableError(directory, error);
+  }
+}
+
+function noRoom(directory: string): NoRoomError {
+  return new NoRoomError(
+    `The disk that holds ${directory} is full: nothing is stored while less than ${RESERVE_BYTES / 1024 ** 2} MB are free on it.`,
+  );
 }
 
 /**
  * Opens the store in this folder, which is made if it is not there.
- * @throws DataFolderInUseError, DataFolderUnusableError, UnknownStoreFormatError
+ * @throws DataFolderInUseError, DataFolderUnusableError, NoRoomError, UnknownStoreFormatError
  */
 export async function openDatabase(folder: string, options: DatabaseOptions = {}): Promise<Database> {
-  const survivesPowerLoss = options.survivesPowerLoss ?? true;
   const hold = await holdFolder(folder);
   let root: RootDatabase<string, string> | undefined;
   try {
-    root = openRoot(hold.directory, survivesPowerLoss);
+    if (freeBytes(hold.directory) < RESERVE_BYTES) throw noRoom(hold.directory);
+    root = openRoot(hold.directory, isSound(options));
     checkFormat(root, hold.directory);
-    return new Database(root, hold, survivesPowerLoss);
+    return new Database(root, hold, options);
   } catch (error) {
     await root?.close();
     await hold.release();
