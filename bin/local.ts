@@ -57,8 +57,12 @@ async function main() {
   const output = new LineWriter(process.stdout);
   process.on('exit', () => output.flush());
   let stop = async () => process.exit(0);
-  // Whoever read the output has gone, as `head` does: nobody is left to say anything to.
-  process.stdout.on('error', () => void stop());
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // Whoever read the output has gone, as `head` does: nobody is left to say anything to.
+    if (code === 'EPIPE') return void stop();
+    output.drop();
+    process.stderr.write(`The output is lost from here on, and the jobs go on: ${message}\n`);
+  });
   process.stderr.on('error', () => {});
 
   const terminal = new Terminal({

@@ -1,4 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { functionArn } from '../support/builders';
@@ -6,11 +8,13 @@ import { LocalProcess, Refusal, type Line } from '../support/local-process';
 import { SmallDisk } from '../support/small-disk';
 
 const HANDLERS = join(__dirname, 'handlers');
+const BIN = join(__dirname, '../../bin/local.ts');
 const MB = 1024 ** 2;
 
 let directory: string;
 let witness: string;
 let systems: LocalProcess[];
+let mute: ChildProcess | undefined;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'escapement-full-'));
   witness = join(directory, 'witness');
@@ -18,6 +22,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const system of systems) await system.end('SIGKILL');
+  mute?.kill('SIGKILL');
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -127,3 +132,30 @@ test('a write that fails ends the system with one message, and nothing of what w
   expect(new Set(started).size).toBe(started.length);
   await again.end('SIGTERM');
 });
+
+const hasFullDevice = existsSync('/dev/full');
+(hasFullDevice ? test : test.skip)(
+  'where its output finds no room, the jobs go on, and that is told once',
+  async () => {
+    // Writing to this device fails as on a full disk; where there is none, this test is skipped.
+    const data = join(directory, 'data');
+    const first = await start(data);
+    await first.request('POST', '/jobs', aJob('later', { delaySeconds: 1 }));
+    await first.end('SIGTERM');
+    const args = ['--import', 'tsx', BIN, '--port', '0', '--data', data, '--handlers', HANDLERS];
+    const output = openSync('/dev/full', 'w');
+    const system = (mute = spawn(process.execPath, args, { stdio: ['ignore', output, 'pipe'] }));
+    closeSync(output);
+    let errors = '';
+    system.stderr!.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const changes = watch(directory);
+    while (!existsSync(witness) || !readFileSync(witness, 'utf8').includes('end')) await once(changes, 'change');
+    changes.close();
+    system.kill('SIGTERM');
+    const [code] = (await once(system, 'close')) as [number | null];
+    expect([code, errors]).toEqual([
+      0,
+      expect.stringMatching(/^The output is lost from here on, and the jobs go on: .*\n$/),
+    ]);
+  },
+);
