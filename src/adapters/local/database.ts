@@ -1,8 +1,9 @@
-import { statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { TransactionFlags, open, type Database as Table, type RootDatabase } from 'lmdb';
 import { NoRoomError } from '../../ports';
 import { DataFolderUnusableError, holdFolder, type FolderHold } from './data-folder';
+import { findDamage } from './store-check';
 
 export { DataFolderInUseError, DataFolderUnusableError } from './data-folder';
 
@@ -17,6 +18,19 @@ export class UnknownStoreFormatError extends Error {
     super(
       `The store in ${directory} has format ${found}, and this version reads format ${FORMAT} only. ` +
         'Use the version that wrote it, or start on another folder (--data DIR).',
+    );
+  }
+}
+
+/** The folder holds a store that is cut off or overwritten, or something else by its name. */
+export class StoreDamagedError extends Error {
+  override readonly name = 'StoreDamagedError';
+
+  constructor(path: string, damage: string, options?: ErrorOptions) {
+    super(
+      `The store ${path} is damaged: ${damage}. It was left as it is. Put a copy of it from before in its place, ` +
+        'or move it away to begin with an empty one, or start on another folder (--data DIR).',
+      options,
     );
   }
 }
@@ -203,15 +217,18 @@ function noRoom(directory: string): NoRoomError {
 
 /**
  * Opens the store in this folder, which is made if it is not there.
- * @throws DataFolderInUseError, DataFolderUnusableError, NoRoomError, UnknownStoreFormatError
+ * @throws DataFolderInUseError, DataFolderUnusableError, NoRoomError, StoreDamagedError, UnknownStoreFormatError
  */
 export async function openDatabase(folder: string, options: DatabaseOptions = {}): Promise<Database> {
   const hold = await holdFolder(folder);
+  const path = join(hold.directory, 'store.mdb');
   let root: RootDatabase<string, string> | undefined;
   try {
     if (freeBytes(hold.directory) < RESERVE_BYTES) throw noRoom(hold.directory);
-    root = openRoot(hold.directory, isSound(options));
-    checkFormat(root, hold.directory);
+    if (!existsSync(path)) await makeStore(path);
+    refuseDamaged(path);
+    root = openRoot(path, isSound(options));
+    checkFormat(root, path);
     return new Database(root, hold, options);
   } catch (error) {
     await root?.close();
@@ -220,22 +237,44 @@ export async function openDatabase(folder: string, options: DatabaseOptions = {}
   }
 }
 
-function openRoot(directory: string, survivesPowerLoss: boolean): RootDatabase<string, string> {
+/** A store gets its name when it is whole: whatever bears the name and is none was one, and was damaged. */
+async function makeStore(path: string): Promise<void> {
+  const newPath = path.replace(/store\.mdb$/, 'store-new.mdb');
+  for (const left of [newPath, `${newPath}-lock`]) rmSync(left, { force: true });
+  const root = openRoot(newPath, true);
+  root.putSync('format', String(FORMAT));
+  await root.close();
+  rmSync(`${newPath}-lock`, { force: true });
+  renameSync(newPath, path);
+}
+
+/** @throws StoreDamagedError, DataFolderUnusableError */
+function refuseDamaged(path: string): void {
+  let damage: string | undefined;
+  try {
+    damage = findDamage(path);
+  } catch (error) {
+    throw new DataFolderUnusableError(dirname(path), error);
+  }
+  if (damage !== undefined) throw new StoreDamagedError(path, damage);
+}
+
+function openRoot(path: string, survivesPowerLoss: boolean): RootDatabase<string, string> {
   try {
     return open<string, string>({
-      path: join(directory, 'store.mdb'),
+      path,
       encoding: 'string',
       maxDbs: 64,
       noSync: !survivesPowerLoss,
       overlappingSync: survivesPowerLoss,
     });
   } catch (error) {
-    throw new DataFolderUnusableError(directory, error);
+    throw new DataFolderUnusableError(dirname(path), error);
   }
 }
 
-function checkFormat(root: RootDatabase<string, string>, directory: string): void {
+function checkFormat(root: RootDatabase<string, string>, path: string): void {
   const found = root.get('format');
-  if (found === undefined) root.putSync('format', String(FORMAT));
-  else if (found !== String(FORMAT)) throw new UnknownStoreFormatError(directory, found);
+  if (found === undefined) throw new StoreDamagedError(path, 'it does not tell its format');
+  if (found !== String(FORMAT)) throw new UnknownStoreFormatError(dirname(path), found);
 }
