@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { TransactionFlags, open, type Database as Table, type RootDatabase } from 'lmdb';
 import { NoRoomError } from '../../ports';
@@ -226,7 +226,7 @@ export async function openDatabase(folder: string, options: DatabaseOptions = {}
   try {
     if (freeBytes(hold.directory) < RESERVE_BYTES) throw noRoom(hold.directory);
     if (!existsSync(path)) await makeStore(path);
-    refuseDamaged(path);
+    refuseUnfit(path);
     root = openRoot(path, isSound(options));
     checkFormat(root, path);
     return new Database(root, hold, options);
@@ -248,10 +248,11 @@ async function makeStore(path: string): Promise<void> {
   renameSync(newPath, path);
 }
 
-/** @throws StoreDamagedError, DataFolderUnusableError */
-function refuseDamaged(path: string): void {
+/** What lmdb would crash on. @throws StoreDamagedError, DataFolderUnusableError */
+function refuseUnfit(path: string): void {
   let damage: string | undefined;
   try {
+    for (const file of [path, `${path}-lock`]) if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
     damage = findDamage(path);
   } catch (error) {
     throw new DataFolderUnusableError(dirname(path), error);
