@@ -5,7 +5,7 @@ import type { Clock, Ids, Random } from '../ports';
  * The longest single sleep. Timers overflow above 2^31 ms, and they do not see the wall clock jump or the laptop wake up:
  * whoever waits for an instant looks at the clock at least this often.
  */
-const LONGEST_SLEEP_MS = 30_000;
+const LONGEST_SLEEP_MS = 5_000;
 
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -103,6 +103,10 @@ export class LocalProcess {
     return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as never };
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   /** Resolves once it has ended by itself or by a signal, with its exit status or null. */
   get ended(): Promise<number | null> {
     return this.#ended;
