@@ -5,6 +5,9 @@ const SUCCESSOR_MS = 120_000;
 /** A tick dispatches what falls due so long after the next tick is planned, so that a slow tick is no late start. */
 export const TICK_MARGIN_MS = 5_000;
 
+/** Clocks differ: a loop that began later than this from now began before the clock was set back, and counts no more. */
+const CLOCK_MARGIN_MS = 60_000;
+
 export type LoopDecision =
   | { action: 'go-on'; wakeAt: number; reason: string }
   /** `nothing-due`: dispatch the rest of what was found within the horizon, then end */
@@ -16,9 +19,21 @@ export function decideLoopStart(input: {
   loopStartedAt: number;
   newestLoopStartedAt: number | undefined;
 }): LoopDecision | undefined {
-  if ((input.newestLoopStartedAt ?? 0) > input.loopStartedAt) return { action: 'end', reason: 'newer-loop' };
-  if (input.now - input.loopStartedAt >= HORIZON_MS) return { action: 'end', reason: 'too-old' };
+  const { now, loopStartedAt, newestLoopStartedAt } = input;
+  if (
+    newestLoopStartedAt !== undefined &&
+    newestLoopStartedAt > loopStartedAt &&
+    mayHaveBegun(newestLoopStartedAt, now)
+  ) {
+    return { action: 'end', reason: 'newer-loop' };
+  }
+  if (now - loopStartedAt >= HORIZON_MS) return { action: 'end', reason: 'too-old' };
   return undefined;
+}
+
+/** Has a loop begun at this instant, by the clock as it is now? */
+export function mayHaveBegun(startedAt: number, now: number): boolean {
+  return startedAt <= now + CLOCK_MARGIN_MS;
 }
 
 /** After a tick: when is the next one? `nextDueAt` is the first instant that was found and not dispatched. */

@@ -1,7 +1,7 @@
 import { activationOf, runIdOf, scheduledRun, type Activation } from '../domain/activation';
 import { afterLease, holdsLease } from '../domain/claim';
 import { failed } from '../domain/conclude';
-import { decideLoopStart, decideNextTick, HORIZON_MS, TICK_MARGIN_MS } from '../domain/loop';
+import { decideLoopStart, decideNextTick, HORIZON_MS, mayHaveBegun, TICK_MARGIN_MS } from '../domain/loop';
 import type { JobRow } from '../domain/job';
 import { isFinal, revise, type Run } from '../domain/run';
 import type { Page, Ports } from '../ports';
@@ -133,8 +133,9 @@ async function newestLoopStartedAt(ports: TickPorts): Promise<number | undefined
 async function writeNewestLoop(loopStartedAt: number, ports: TickPorts) {
   for (;;) {
     const seen = await ports.control.read(NEWEST_LOOP);
-    if (seen && Number(seen.value) >= loopStartedAt) return;
-    const expiresAt = ports.clock.now() + NEWEST_LOOP_KEPT_MS;
+    const now = ports.clock.now();
+    if (seen && Number(seen.value) >= loopStartedAt && mayHaveBegun(Number(seen.value), now)) return;
+    const expiresAt = now + NEWEST_LOOP_KEPT_MS;
     if (await ports.control.put({ name: NEWEST_LOOP, value: String(loopStartedAt), expiresAt }, seen)) return;
   }
 }

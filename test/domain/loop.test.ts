@@ -29,6 +29,11 @@ describe('a loop of ticks', () => {
     expect(decideLoopStart({ ...start, now: NOON + 130_000 })).toMatchObject({ reason: 'too-old' });
   });
 
+  test('goes on beside one that began before the clock was set back', () => {
+    const start = { now: NOON, loopStartedAt: NOON, newestLoopStartedAt: NOON + 3_600 * SECOND };
+    expect(decideLoopStart(start)).toBeUndefined();
+  });
+
   test('wakes at a whole second that lies ahead, early enough for what is due', () => {
     fc.assert(
       fc.property(

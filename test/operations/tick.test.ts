@@ -71,6 +71,17 @@ describe('a tick', () => {
     expect(await tick(older, world.ports)).toEqual({ done: true, reason: 'newer-loop' });
   });
 
+  test('takes the place of a loop that began before the clock was set back', async () => {
+    const value = String(world.clock.now() + 2 * HOUR);
+    await world.ports.control.put({ name: 'newest-loop', value, expiresAt: world.clock.now() + 3 * HOUR });
+    await createLater('a', 1_050);
+    await world.clock.advance(1_000 * SECOND);
+    expect(await firstTick()).toMatchObject({ done: false });
+    expect(await world.ports.control.read('newest-loop')).toMatchObject({ value: String(NOON + 1_000 * SECOND) });
+    const input = { loopStartedAt: world.clock.now(), isFirst: false };
+    expect(await tick(input, world.ports)).toMatchObject({ done: false });
+  });
+
   test('costs the same whatever else is stored: it reads the due index only', async () => {
     await Promise.all(Array.from({ length: 300 }, (_, k) => createLater(`later-${k}`, 86_400 + k)));
     const reads: string[] = [];
