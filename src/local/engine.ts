@@ -15,6 +15,8 @@ export interface Engine {
   stop(): Promise<void>;
   /** messages at work */
   active(): number;
+  /** Begins a loop now instead of at the instant, by the clock as it was, that it waits for. */
+  clockWasSetBack(): void;
 }
 
 /**
@@ -64,7 +66,15 @@ export function startEngine(options: {
       }),
     ),
   ];
-  const rule = runRule({ clock, tick: (input) => tick(input, ports), journal, stopping: stopping.signal });
+  let setBack = new AbortController();
+  const startRule = () =>
+    runRule({
+      clock,
+      tick: (input) => tick(input, ports),
+      journal,
+      stopping: AbortSignal.any([stopping.signal, setBack.signal]),
+    });
+  let rule: Promise<unknown> = startRule();
 
   const sweepEachDay = async () => {
     while (!stopping.signal.aborted) {
@@ -81,6 +91,11 @@ export function startEngine(options: {
 
   return {
     active: () => consumers.reduce((sum, consumer) => sum + consumer.active(), 0),
+    clockWasSetBack() {
+      setBack.abort();
+      setBack = new AbortController();
+      rule = Promise.all([rule, startRule()]);
+    },
     async stop() {
       stopping.abort();
       await Promise.all([rule, sweeping, ...consumers.map((consumer) => consumer.stop())]);

@@ -5,6 +5,7 @@ import { systemClock, systemIds, systemRandom } from '../adapters/system';
 import { openDatabase, type StoreNotWrittenError } from '../adapters/local/database';
 import { LocalInvoker } from '../adapters/local/invoker';
 import { createApp } from '../http/app';
+import { watchForSetBack } from './clock-watch';
 import { startEngine } from './engine';
 import { createExamples, pauseExamples, resumeExamples } from './examples';
 import { localPorts } from './ports';
@@ -97,10 +98,15 @@ export async function startLocalSystem(options: {
     if (options.hasExamples) await resumeExamples(local.ports);
     else await pauseExamples(local.ports);
     const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, daily: local.sweepExpired });
+    const stopWatch = watchForSetBack(systemClock, () => {
+      terminal.note('clock-set-back', {});
+      engine.clockWasSetBack();
+    });
     if (options.hasExamples) await createExamples(local.ports);
 
     return {
       async stop() {
+        stopWatch();
         const closed = new Promise((resolve) => server.close(resolve));
         if ('closeAllConnections' in server) server.closeAllConnections();
         const over = new AbortController();

@@ -16,6 +16,7 @@ const NOTES_SHOWN = new Set([
   'late-result-dropped',
   'dead-letters-sent-again',
   'example-skipped',
+  'clock-set-back',
   'disk-full',
   'disk-has-room',
 ]);
