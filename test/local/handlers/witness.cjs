@@ -2,7 +2,8 @@
 const { appendFileSync } = require('node:fs');
 
 module.exports = async function witness({ runId, attempt, payload }) {
-  const note = (what) => appendFileSync(payload.witness, `${what} ${runId} ${attempt}\n`);
+  const { label = '' } = payload;
+  const note = (what) => appendFileSync(payload.witness, `${what} ${runId} ${attempt} ${label}`.trimEnd() + '\n');
   note('start');
   await new Promise((resolve) => setTimeout(resolve, payload.lastsMs));
   if (payload.fails) throw new Error('it always fails');
