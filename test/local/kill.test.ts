@@ -61,7 +61,9 @@ describe(`a system that is killed ${KILLS} times at random moments while it work
   }
 
   async function get<Body>(path: string): Promise<Body> {
-    return (await system.request('GET', path)).body;
+    const { status, body } = await system.request('GET', path);
+    if (status !== 200) throw new Error(`GET ${path} was answered ${status}`);
+    return body;
   }
 
   async function runsOf(jobId: string): Promise<RunView[]> {
