@@ -59,13 +59,12 @@ export interface DatabaseOptions {
   /**
    * Whether the store stays sound when the machine, and not just the process, stops. Default true.
    *
-   * Either way an answer is given once a commit has reached the system's page cache, which outlives a kill -9. With `true` each commit
-   * is then flushed in the background, before the next begins (lmdb's overlapping sync): after a power loss the latest flushed
-   * commit stands, and what was answered in the moment before may be gone. With `false` nothing is ever flushed, and a power loss
-   * can tear the file: for tests and for measuring.
+   * Either way an answer is given once a commit has reached the system's page cache, which outlives a kill -9. With `true` it is
+   * flushed before the answer, too: lmdb's overlapping sync defers that for its asynchronous writes only, and `change` commits
+   * synchronously. With `false` nothing is ever flushed, and a power loss can tear the file: for tests and for measuring.
    *
-   * Awaited commits a second, and rows a second in commits of ten, on a quiet virtual disk: true 1,500 and 12,000; a full flush before
-   * each answer 1,700 and 14,000 (there fast; on a busy disk it is what the caller waits for); false 47,000 and 110,000.
+   * Awaited commits a second, and rows a second in commits of ten, on a quiet virtual disk: true 1,500 and 12,000; false 47,000 and
+   * 110,000.
    * So the cost is paid per commit and not per row, which is why all that is asked for meanwhile shares the next.
    */
   survivesPowerLoss?: boolean;
