@@ -1,4 +1,4 @@
-import { FAULT_KINDS, FAULTS } from './faults';
+import { FAULT_KINDS, FAULTS, type FaultKind } from './faults';
 import type { Lived } from './worker';
 
 /** The figures of many histories together. */
@@ -21,6 +21,10 @@ export class Summary {
     if (lived.isSwept) this.#swept++;
   }
 
+  injectedOf(kind: FaultKind): number {
+    return this.#injected.get(kind) ?? 0;
+  }
+
   get text(): string {
     const { events, calls, runs, invocations } = this.#counts;
     const rested = [...this.#restedAfterMs].sort((a, b) => a - b);
@@ -31,7 +35,7 @@ export class Summary {
       `at rest after the faults: half within ${minutes(0.5)} min, the last after ${minutes(1)} min; ${count(this.#swept)} needed the daily sweep`,
       'faults injected:',
       ...FAULT_KINDS.map(
-        (kind) => `  ${count(this.#injected.get(kind) ?? 0).padStart(9)}  ${kind.padEnd(11)}  ${FAULTS[kind]}`,
+        (kind) => `  ${count(this.injectedOf(kind)).padStart(9)}  ${kind.padEnd(11)}  ${FAULTS[kind]}`,
       ),
     ].join('\n');
   }

@@ -1,4 +1,6 @@
 /** The tables of the simulated cloud, behind the ports. Each call takes effect at once; what lies between a process and them is process.ts. */
+import { refuseDoubles } from '../../src/adapters/distinct-ids';
+import { readCursor, writeCursor } from '../../src/adapters/local/cursor';
 import type { Group, GroupKind, GroupPart } from '../../src/domain/group';
 import { currentGeneration, type Job, type JobRow } from '../../src/domain/job';
 import type { Notification, NotificationState } from '../../src/domain/notification';
@@ -94,16 +96,19 @@ class LaggingIndex {
   }
 }
 
+/** A page of a list of this name, as an adapter gives it out. @throws InvalidCursorError */
 function pageOf<Item>(
+  list: string,
   items: readonly Item[],
   { limit, cursor }: PageQuery,
   keyOf: (item: Item) => string,
   { pageItems }: TableWorld,
 ): Page<Item> {
-  const from = cursor === undefined ? 0 : items.findIndex((item) => keyOf(item) === cursor) + 1;
+  const [last] = cursor === undefined ? [] : readCursor(list, ['string'], cursor);
+  const from = last === undefined ? 0 : items.findIndex((item) => keyOf(item) === last) + 1;
   const to = from + Math.min(limit, pageItems);
   const page = items.slice(from, to);
-  return to < items.length ? { items: page, cursor: keyOf(page.at(-1)!) } : { items: page };
+  return to < items.length ? { items: page, cursor: writeCursor(list, [keyOf(page.at(-1)!)]) } : { items: page };
 }
 
 const keyOfRun = ({ jobId, runId }: Pick<Run, 'jobId' | 'runId'>) => `${jobId} ${runId}`;
@@ -140,7 +145,7 @@ export class SimulatedJobStore implements JobStore {
   }
 
   async putAll(jobs: readonly Job[]): Promise<void> {
-    if (new Set(jobs.map(({ jobId }) => jobId)).size < jobs.length) throw new Error('an id is there twice');
+    refuseDoubles(jobs);
     for (const job of jobs) this.#write(this.rows.read(job.jobId), job);
   }
 
@@ -163,7 +168,7 @@ export class SimulatedJobStore implements JobStore {
     const jobs = [...this.rows.all()].filter(
       ({ state, tags }) => state !== 'DELETED' && (query.tag === undefined || tags.includes(query.tag)),
     );
-    return pageOf(jobs.map(withoutPayload), query, ({ jobId }) => jobId, this.#world);
+    return pageOf('jobs', jobs.map(withoutPayload), query, ({ jobId }) => jobId, this.#world);
   }
 
   async due(query: PageQuery & { shard: number; until: number }): Promise<Page<{ jobId: string; dueAt: number }>> {
@@ -172,7 +177,7 @@ export class SimulatedJobStore implements JobStore {
       .entries()
       .filter(({ key, at }) => at <= until && shardOf(key, this.#shards) === shard)
       .map(({ key, at }) => ({ jobId: key, dueAt: at }));
-    return pageOf(due, query, ({ jobId }) => jobId, this.#world);
+    return pageOf(`jobs due in ${shard}`, due, query, ({ jobId }) => jobId, this.#world);
   }
 
   #write(before: Job | undefined, after: Job): void {
@@ -218,7 +223,7 @@ export class SimulatedRunStore implements RunStore {
   async list(query: PageQuery & { jobId: string }): Promise<Page<Run>> {
     const runs = [...this.rows.all()].filter(({ jobId }) => jobId === query.jobId);
     runs.sort((a, b) => (a.runId > b.runId ? -1 : 1));
-    return pageOf(runs, query, keyOfRun, this.#world);
+    return pageOf(`runs of ${query.jobId}`, runs, query, keyOfRun, this.#world);
   }
 
   async due(
@@ -229,7 +234,7 @@ export class SimulatedRunStore implements RunStore {
       .entries()
       .map(({ key, at }) => ({ jobId: key.split(' ')[0]!, runId: key.split(' ')[1]!, dueAt: at }))
       .filter(({ jobId, dueAt }) => dueAt <= until && shardOf(jobId, this.#shards) === shard);
-    return pageOf(due, query, keyOfRun, this.#world);
+    return pageOf(`runs due in ${shard}`, due, query, keyOfRun, this.#world);
   }
 
   async failed(query: PageQuery & { since?: number; jobId?: string }): Promise<Page<Run>> {
@@ -239,11 +244,11 @@ export class SimulatedRunStore implements RunStore {
       .filter(({ key, at }) => at >= since && (jobId === undefined || key.startsWith(`${jobId} `)))
       .reverse()
       .map(({ key }) => this.rows.read(key)!);
-    return pageOf(runs, query, keyOfRun, this.#world);
+    return pageOf('failed', runs, query, keyOfRun, this.#world);
   }
 
   async scan(query: PageQuery): Promise<Page<Run>> {
-    return pageOf([...this.rows.all()], query, keyOfRun, this.#world);
+    return pageOf('runs', [...this.rows.all()], query, keyOfRun, this.#world);
   }
 }
 
@@ -287,7 +292,7 @@ export class SimulatedGroupStore implements GroupStore {
 
   async list(query: PageQuery & { kind?: GroupKind }): Promise<Page<Group>> {
     const heads = [...this.heads.all()].filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return pageOf(heads, query, ({ groupId }) => groupId, this.#world);
+    return pageOf('groups', heads, query, ({ groupId }) => groupId, this.#world);
   }
 }
 
