@@ -8,9 +8,14 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import {
+  DeleteFunctionConcurrencyCommand,
   GetFunctionConfigurationCommand,
+  InvokeCommand,
   LambdaClient,
+  ListEventSourceMappingsCommand,
   ListFunctionsCommand,
+  PutFunctionConcurrencyCommand,
+  UpdateEventSourceMappingCommand,
   UpdateFunctionConfigurationCommand,
 } from '@aws-sdk/client-lambda';
 
@@ -45,6 +50,17 @@ export interface Json {
 interface LogPage {
   events: { timestamp: number; message: string }[];
   nextToken?: string;
+}
+
+export interface Loop {
+  /** epoch ms */
+  startedAt: number;
+  status: string;
+  /** with success */
+  ticks: number;
+  failures: number;
+  /** ticked with success after a tick had failed */
+  hasRecovered: boolean;
 }
 
 interface Execution {
@@ -148,9 +164,54 @@ export class Cloud {
     return Attributes;
   }
 
+  /** The URL of the only queue whose name has this part. */
+  async queueNamed(part: string): Promise<string> {
+    const found = (await this.queueNames()).filter((queueUrl) => queueUrl.split('/').at(-1)!.includes(part));
+    if (found.length !== 1) throw new Error(`${found.length} queues have ${part} in their names`);
+    return found[0]!;
+  }
+
   async setVisibility(queue: string, seconds: number): Promise<void> {
-    const Attributes = { VisibilityTimeout: String(seconds) };
-    await this.sqs.send(new SetQueueAttributesCommand({ QueueUrl: this.queueUrl(queue), Attributes }));
+    await this.#setAttribute(queue, 'VisibilityTimeout', String(seconds));
+  }
+
+  /** So many deliveries, and a message moves to the dead-letter queue. */
+  async setMaxReceives(queue: string, maxReceiveCount: number): Promise<void> {
+    const { RedrivePolicy } = await this.attributesOf(queue);
+    const policy = { ...(JSON.parse(RedrivePolicy!) as object), maxReceiveCount };
+    await this.#setAttribute(queue, 'RedrivePolicy', JSON.stringify(policy));
+  }
+
+  async #setAttribute(queue: string, name: string, value: string): Promise<void> {
+    const QueueUrl = this.queueUrl(queue);
+    await this.sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { [name]: value } }));
+  }
+
+  /** Lies in the queue, hidden or not. */
+  async countIn(queue: string): Promise<number> {
+    const attributes = await this.attributesOf(queue);
+    return (
+      Number(attributes['ApproximateNumberOfMessages']) + Number(attributes['ApproximateNumberOfMessagesNotVisible'])
+    );
+  }
+
+  /** Takes what lies there once more, and lets it go at once: a delivery without success. */
+  async receiveInVain(queue: string): Promise<number> {
+    const { Messages = [] } = await this.sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: this.queueUrl(queue), MaxNumberOfMessages: 10, VisibilityTimeout: 0 }),
+    );
+    return Messages.length;
+  }
+
+  /** Has the function that consumes this queue get its messages, or not. */
+  async setMapping(queue: string, Enabled: boolean): Promise<void> {
+    const { QueueArn } = await this.attributesOf(queue);
+    const { EventSourceMappings = [] } = await this.lambda.send(
+      new ListEventSourceMappingsCommand({ EventSourceArn: QueueArn }),
+    );
+    for (const { UUID } of EventSourceMappings) {
+      await this.lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled }));
+    }
   }
 
   async functionName(part: string): Promise<string> {
@@ -168,6 +229,28 @@ export class Cloud {
       new UpdateFunctionConfigurationCommand({ FunctionName: functionName, Environment: { Variables } }),
     );
     return Environment?.Variables?.[name] ?? '';
+  }
+
+  /** Lambda refuses every invocation of the function, or no longer. */
+  async setThrottled(FunctionName: string, isThrottled: boolean): Promise<void> {
+    if (isThrottled) {
+      await this.lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
+    } else {
+      await this.lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
+    }
+  }
+
+  /** What the function answers. */
+  async invoke(FunctionName: string, payload: object): Promise<unknown> {
+    const { Payload } = await this.lambda.send(
+      new InvokeCommand({ FunctionName, Payload: Buffer.from(JSON.stringify(payload)) }),
+    );
+    return JSON.parse(Buffer.from(Payload!).toString()) as unknown;
+  }
+
+  async variableOf(FunctionName: string, name: string): Promise<string | undefined> {
+    const { Environment } = await this.lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    return Environment?.Variables?.[name];
   }
 
   /** Every line in the log groups whose names have this part, with its instant in epoch ms. */
@@ -192,8 +275,8 @@ export class Cloud {
     return lines;
   }
 
-  /** The loops that were started so far, and how often each ticked with success. */
-  async loops(): Promise<{ startedAt: number; status: string; ticks: number }[]> {
+  /** The loops that were started so far. */
+  async loops(): Promise<Loop[]> {
     const stateMachineArn = await this.loopArn();
     const { executions } = await this.#call<{ executions: Execution[] }>('states', 'AWSStepFunctions.ListExecutions', {
       stateMachineArn,
@@ -208,8 +291,15 @@ export class Cloud {
             maxResults: 1000,
           },
         );
-        const ticks = events.filter(({ type }) => type === 'TaskSucceeded');
-        return { startedAt: startDate * 1000, status, ticks: ticks.length };
+        const ends = events.map(({ type }) => type).filter((type) => /^Task(Succeeded|Failed)$/.test(type));
+        const ticks = ends.filter((type) => type === 'TaskSucceeded').length;
+        return {
+          startedAt: startDate * 1000,
+          status,
+          ticks,
+          failures: ends.length - ticks,
+          hasRecovered: ends.lastIndexOf('TaskSucceeded') > ends.indexOf('TaskFailed') && ends.includes('TaskFailed'),
+        };
       }),
     );
   }
