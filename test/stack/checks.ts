@@ -1,6 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Cloud, Json } from './cloud';
-import { callsOf, created, equal, finished, isTrue, SECOND, settled, target, until } from './looks';
+import type { Cloud } from './cloud';
+import {
+  callsOf,
+  checkNoAttemptTwice,
+  created,
+  equal,
+  finished,
+  isTrue,
+  SECOND,
+  settled,
+  target,
+  until,
+} from './looks';
 
 /** What is checked, in the words that are printed; throws with what is wrong. */
 export interface Check {
@@ -160,7 +171,7 @@ export const OF_THE_CONSTRUCT: Check[] = [
 
 const LIVING_SECONDS = 120;
 
-/** A job of every second lives for two minutes, while two loops run at once and the scheduler fails for a while after. */
+/** A job of every second lives for two minutes, while two loops run at once. It goes on in what follows. */
 export const WHILE_BUSY: Check[] = [
   {
     title: `a job of every second runs at each of its seconds for ${LIVING_SECONDS} s, also while two loops run at once`,
@@ -171,34 +182,18 @@ export const WHILE_BUSY: Check[] = [
       await cloud.startLoop();
       await wait((LIVING_SECONDS - 40) * SECOND);
       const to = Date.now();
-      const runs = await settled(cloud, 'each-second', from + 2 * SECOND, to - 5 * SECOND);
+      const runs = await settled(cloud, 'each-second', { from: from + 2 * SECOND, to: to - 5 * SECOND });
       for (const run of runs) {
         equal([run.state, run.attempt], ['DONE', 1], `state and attempt of the run of ${run.nominalAt}`);
         isTrue(Date.parse(run.startedAt) >= Date.parse(run.nominalAt), `${run.startedAt} is before ${run.nominalAt}`);
       }
-      await checkCalledOnce(cloud, runs);
+      await checkNoAttemptTwice(cloud, 'each-second');
     },
   },
-  {
-    title: 'the scheduler fails for 30 s, and nothing is lost',
-    run: async (cloud) => {
-      const scheduler = await cloud.functionName('Scheduler');
-      const from = Date.now();
-      const table = await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', 'no-such-table');
-      await wait(30 * SECOND);
-      const before = (await cloud.runsOf('each-second')).length;
-      await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', table);
-      const brokenUntil = Date.now();
-      const late = await until('runs again', 90, async () => {
-        const runs = await cloud.runsOf('each-second');
-        return runs.some(({ dueAt, state }) => state === 'DONE' && Date.parse(dueAt) > brokenUntil + 5 * SECOND)
-          ? runs
-          : undefined;
-      });
-      isTrue(late.length > before, 'no run was added after the scheduler was well again');
-      await settled(cloud, 'each-second', from, brokenUntil + 5 * SECOND);
-    },
-  },
+];
+
+/** Beside the deployment that follows. */
+export const WHILE_DEPLOYED: Check[] = [
   {
     title: 'while it lives a loop ticks several times',
     run: async (cloud) => {
@@ -208,6 +203,9 @@ export const WHILE_BUSY: Check[] = [
       });
     },
   },
+];
+
+export const ONCE_DELETED: Check[] = [
   {
     title: 'a job that was deleted starts nothing more',
     run: async (cloud) => {
@@ -222,9 +220,3 @@ export const WHILE_BUSY: Check[] = [
 ];
 
 const quickly = (maxAttempts: number) => ({ maxAttempts, backoff: { kind: 'fixed', seconds: 1 } });
-
-async function checkCalledOnce(cloud: Cloud, runs: readonly Json[]): Promise<void> {
-  const calls = await callsOf(cloud, 'each-second');
-  const twice = runs.filter(({ runId }) => (calls.get(runId) ?? 0) > 1).map(({ runId }) => runId);
-  equal(twice, [], 'runs whose code was called twice');
-}

@@ -20,43 +20,61 @@ export function finished(cloud: Cloud, jobId: string): Promise<Json> {
   });
 }
 
-/** Each second of [from, to] has a run that is over, or is covered by a record that says why. */
+/**
+ * Each instant of [from, to] that a rate names, counted from the epoch, has a run that is over, or is covered by a record that says
+ * why. Instants are epoch ms. Answers those runs.
+ */
 export async function settled(
   cloud: Cloud,
   jobId: string,
-  from: number,
-  to: number,
-  withinSeconds = 60,
+  {
+    from,
+    to,
+    everySeconds = 1,
+    withinSeconds = 60,
+  }: { from: number; to: number; everySeconds?: number; withinSeconds?: number },
 ): Promise<Json[]> {
-  const seconds: number[] = [];
-  for (let at = Math.ceil(from / SECOND) * SECOND; at <= to; at += SECOND) seconds.push(at);
+  const step = everySeconds * SECOND;
+  const instants: number[] = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) instants.push(at);
   return until(`all runs of ${jobId} are over`, withinSeconds, async (isLast) => {
     const runs = await cloud.runsOf(jobId);
-    const missing = seconds.filter((at) => !runs.some((run) => covers(run, at)));
+    const missing = instants.filter((at) => !runs.some((run) => covers(run, at, step)));
     if (isLast)
       equal(
         missing.map((at) => new Date(at).toISOString()),
         [],
-        'seconds without a run that is over',
+        'instants without a run that is over',
       );
-    return missing.length === 0 ? runs.filter(({ nominalAt }) => seconds.includes(Date.parse(nominalAt))) : undefined;
+    return missing.length === 0 ? runs.filter(({ nominalAt }) => instants.includes(Date.parse(nominalAt))) : undefined;
   });
 }
 
-function covers({ nominalAt, state, alsoCovers = 0 }: Json, at: number): boolean {
+function covers({ nominalAt, state, alsoCovers = 0 }: Json, at: number, step: number): boolean {
   if (!['DONE', 'SKIPPED'].includes(state)) return false;
   const last = Date.parse(nominalAt);
-  return at <= last && at >= last - alsoCovers * SECOND;
+  return at <= last && at >= last - alsoCovers * step;
 }
 
-/** How often the code was called for each run of a job. */
-export async function callsOf(cloud: Cloud, jobId: string): Promise<Map<string, number>> {
+/** How often the code was called for each attempt of the runs of jobs whose ids begin so, which is a pattern. */
+export async function callsOf(cloud: Cloud, jobIds: string): Promise<Map<string, number>> {
   const calls = new Map<string, number>();
   for (const { text } of await cloud.log('job-hello')) {
-    const runId = new RegExp(`hello from ${jobId} run (\\S+)`).exec(text)?.[1];
-    if (runId !== undefined) calls.set(runId, (calls.get(runId) ?? 0) + 1);
+    const attempt = new RegExp(`hello from (?:${jobIds})\\S* run (\\S+ attempt \\d+)`).exec(text)?.[1];
+    if (attempt !== undefined) calls.set(attempt, (calls.get(attempt) ?? 0) + 1);
   }
   return calls;
+}
+
+/** No attempt of these jobs called their code twice: at least once is once, unless somebody dies. */
+export async function checkNoAttemptTwice(cloud: Cloud, jobIds: string): Promise<void> {
+  const calls = [...(await callsOf(cloud, jobIds))];
+  isTrue(calls.length > 0, `the code of ${jobIds} was never called`);
+  equal(
+    calls.filter(([, count]) => count > 1),
+    [],
+    'attempts whose code was called twice',
+  );
 }
 
 /** Asks once a second until there is an answer, so many seconds at most. */

@@ -2,17 +2,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cdk } from './cdk';
-import { OF_THE_CONSTRUCT, WHILE_BUSY, WHILE_IDLE, type Check } from './checks';
+import { OF_THE_CONSTRUCT, ONCE_DELETED, WHILE_BUSY, WHILE_DEPLOYED, WHILE_IDLE, type Check } from './checks';
 import { Cloud } from './cloud';
 import { FOLDER, installEmulator, MissingError, startEmulator, VERSION, type Emulator } from './emulator';
+import { OF_LOOPS, OF_MESSAGES, whileDeployed } from './faults';
 import { lookAtWorkarounds } from './workarounds';
 
 /** What this machine lacks is told from a stack that is wrong. */
 const MISSING = 3;
-const STACK = ['-c', 'stage=dev', '-c', 'tickSeconds=10'];
+const STACK = ['-c', 'stage=dev'];
 /** An app that holds Escapement and its jobs by the construct. */
 const CONSTRUCT = ['--app', 'npx tsx examples/stack/construct-app.ts', '--output', 'cdk.out/construct'];
 const EXAMPLES = ['--app', 'npx tsx examples/stack/app.ts', '--output', 'cdk.out/examples'];
+/** What the deployments left behind: nothing has to be synthesised anew to take a stack away. */
+const DEPLOYED = ['cdk.out', 'cdk.out/construct', 'cdk.out/examples'];
 
 const startedAt = Date.now();
 const results: { title: string; seconds: number; error?: string }[] = [];
@@ -39,33 +42,43 @@ async function check({ title, run }: Check, cloud: Cloud): Promise<void> {
   say(`${error === undefined ? 'ok     ' : 'FAILED '} ${title}${error === undefined ? '' : `\n        ${error}`}`);
 }
 
+async function beside(checks: readonly Check[], cloud: Cloud): Promise<void> {
+  await Promise.all(checks.map((one) => check(one, cloud)));
+}
+
 async function main(): Promise<void> {
   const program = await step(`ministack ${VERSION} in a virtual environment`, async () => installEmulator());
   emulator = await step('the emulator starts', () => startEmulator(program));
   const { url } = emulator;
   writeFileSync(join(FOLDER, 'cdk.log'), '');
   await step('cdk bootstrap', () => cdk(url, 'bootstrap', 'aws://000000000000/us-east-1'));
-  const outputs = await step('cdk deploy of the stack, unchanged', () =>
-    cdk(url, 'deploy', '--require-approval', 'never', ...STACK),
-  );
-  await step('cdk deploy of the examples', () => cdk(url, 'deploy', '--require-approval', 'never', ...EXAMPLES));
-  const outputsOfApp = await step('cdk deploy of an app that uses the construct', () =>
-    cdk(url, 'deploy', '--require-approval', 'never', ...CONSTRUCT),
+  const deploy = (...args: string[]) => cdk(url, 'deploy', '--require-approval', 'never', ...args);
+  const deployStack = (tickSeconds: number) => deploy(...STACK, '-c', `tickSeconds=${tickSeconds}`);
+  const [outputs, outputsOfApp] = await step(
+    'cdk deploy of the stack, of an app that uses the construct, of the examples',
+    () => Promise.all([deployStack(10), deploy(...CONSTRUCT), deploy(...EXAMPLES)]),
   );
   const cloud = new Cloud(url, 'Escapement-dev', outputs);
   const app = new Cloud(url, 'EscapementInAnApp', outputsOfApp);
   for (const line of await lookAtWorkarounds(cloud)) say(line);
 
-  await Promise.all([...WHILE_IDLE.map((one) => check(one, cloud)), ...OF_THE_CONSTRUCT.map((one) => check(one, app))]);
-  for (const one of WHILE_BUSY) await check(one, cloud);
+  const ofTheStack = async () => {
+    await beside(WHILE_IDLE, cloud);
+    await beside(WHILE_BUSY, cloud);
+    await beside([...WHILE_DEPLOYED, whileDeployed(() => deployStack(5))], cloud);
+    await beside(ONCE_DELETED, cloud);
+  };
+  const ofTheLoops = async () => {
+    for (const one of OF_LOOPS) await check(one, app);
+  };
+  // What is done to one of the two systems does not reach the other.
+  await Promise.all([ofTheStack(), beside([...OF_THE_CONSTRUCT, ...OF_MESSAGES], app), ofTheLoops()]);
 
   await check(
     {
       title: 'cdk destroy takes the stacks away',
       run: async () => {
-        await cdk(url, 'destroy', '--force', ...CONSTRUCT);
-        await cdk(url, 'destroy', '--force', ...EXAMPLES);
-        await cdk(url, 'destroy', '--force', ...STACK);
+        await Promise.all(DEPLOYED.map((assembly) => cdk(url, 'destroy', '--force', '--all', '--app', assembly)));
       },
     },
     cloud,

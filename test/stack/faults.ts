@@ -1,0 +1,218 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Check } from './checks';
+import { checkNoAttemptTwice, created, equal, finished, isTrue, SECOND, settled, target, until } from './looks';
+
+/** What no consumer can read, for each queue that has one. JSON that is no command would be answered. */
+const POISON: [queue: string, bodies: string[]][] = [
+  ['RunningActivations', ['this is no JSON', '{ "version": 1 }']],
+  ['NotifyingNotices', ['this is no JSON', '{ "version": 1 }']],
+  ['CommandsJobCreate', ['this is no JSON']],
+  ['CommandsJobDelete', ['this is no JSON']],
+  ['CommandsNotifyCreate', ['this is no JSON']],
+  ['CommandsNotifyDelete', ['this is no JSON']],
+];
+
+/** Deployed are five and ten: the runner hides what it left for a minute, the notifier for longer each time. */
+const MAX_RECEIVES = 2;
+/** Deployed are three minutes; a function that starts cold takes a few seconds. */
+const COMMANDS_HIDDEN_SECONDS = 6;
+
+/** Messages that cannot be read, and one that nobody takes. */
+export const OF_MESSAGES: Check[] = [
+  {
+    title: 'what nobody can read ends in the dead letters of its queue, and its neighbours of the same batch are done',
+    run: async (cloud) => {
+      const queueOf = (name: string) => cloud.queueNamed(`${name}Queue`);
+      const later = { target: target('job-hello'), delaySeconds: 600 };
+      const notification = { state: 'DONE', target: target('notify-print') };
+      for (const jobId of ['kept', 'removed']) await created(cloud, { jobId, ...later });
+      await cloud.request('POST', '/jobs/kept/notifications', notification);
+
+      // What lies in a queue when its mapping begins is one batch.
+      for (const [name, bodies] of POISON) {
+        const queue = await queueOf(name);
+        await cloud.setMapping(queue, false);
+        await cloud.setMaxReceives(queue, MAX_RECEIVES);
+        if (name.startsWith('Commands')) await cloud.setVisibility(queue, COMMANDS_HIDDEN_SECONDS);
+        for (const body of bodies) await cloud.send(queue, body);
+      }
+      await created(cloud, { jobId: 'beside', target: target('job-hello') });
+      await cloud.request('POST', '/jobs/beside/notifications', notification);
+      const commands: [name: string, replies: string, command: object][] = [
+        ['CommandsJobCreate', 'CommandsJobCreated', { job: { jobId: 'by-queue', ...later } }],
+        ['CommandsJobDelete', 'CommandsJobDeleted', { jobId: 'removed' }],
+        ['CommandsNotifyCreate', 'CommandsNotifyCreated', { jobId: 'beside', notification }],
+        ['CommandsNotifyDelete', 'CommandsNotifyDeleted', { jobId: 'kept' }],
+      ];
+      for (const [name, , command] of commands) {
+        await cloud.send(await queueOf(name), { version: 1, requestId: `good-${name}`, ...command });
+      }
+      for (const [name] of POISON) {
+        if (name !== 'NotifyingNotices') await cloud.setMapping(await queueOf(name), true);
+      }
+
+      for (const [name, replies] of commands) {
+        const queue = await cloud.queueNamed(replies);
+        const reply = await until(`an answer on ${replies}`, 60, () => cloud.reply(queue, `good-${name}`));
+        equal(reply.ok, true, `ok on ${replies}`);
+      }
+      const { state, attempt } = await finished(cloud, 'beside');
+      equal([state, attempt], ['DONE', 1], 'state and attempt');
+      const notices = await queueOf('NotifyingNotices');
+      await until(
+        'the notice lies beside the poison',
+        60,
+        async () => (await cloud.countIn(notices)) >= 3 || undefined,
+      );
+      await cloud.setMapping(notices, true);
+      await until('the news', 60, async () => {
+        const lines = await cloud.log('notify-print');
+        return lines.some(({ text }) => text.includes('news escapement.run.done of /jobs/beside')) || undefined;
+      });
+
+      for (const [name, { length }] of POISON) {
+        const deadLetters = await cloud.queueNamed(`${name}DeadLetters`);
+        await until(`the dead letters of ${name}`, 200, async () => {
+          return (await cloud.countIn(deadLetters)) === length || undefined;
+        });
+      }
+    },
+  },
+  {
+    title: 'an activation that no runner took comes back from the dead letters, and runs once',
+    run: async (cloud) => {
+      const queue = await cloud.queueNamed('RunningHighActivationsQueue');
+      await cloud.setMapping(queue, false);
+      await cloud.setMaxReceives(queue, MAX_RECEIVES);
+      await created(cloud, { jobId: 'untaken', target: target('job-hello'), priority: 'high' });
+      await until('it is put aside', 30, async () => {
+        await cloud.receiveInVain(queue);
+        return (await cloud.countIn(queue)) === 0 || undefined;
+      });
+      await until('a first tick sends it again', 130, async () => (await cloud.countIn(queue)) === 1 || undefined);
+      await cloud.setMapping(queue, true);
+      const { state, attempt } = await finished(cloud, 'untaken');
+      equal([state, attempt], ['DONE', 1], 'state and attempt');
+      await checkNoAttemptTwice(cloud, 'untaken');
+    },
+  },
+];
+
+/** So long before it is due a recurring job rests in the index: creation itself sends what lies within 130 s. */
+const IN_INDEX_SECONDS = 136;
+/** A tick sends 15 s ahead: what is due after the beginning of the outage has not gone out yet. */
+const OUT_BEFORE_DUE_SECONDS = 16;
+const OUT_AFTER_DUE_SECONDS = 26;
+const EVERY_SECONDS = 2;
+
+/** Of the loop. The job of the first goes on in the second. */
+export const OF_LOOPS: Check[] = [
+  {
+    title: 'while its ticks fail and are refused a loop goes on, and what fell due meanwhile runs once or is recorded',
+    run: async (cloud) => {
+      const dueAt = (Math.ceil(Date.now() / SECOND / EVERY_SECONDS) * EVERY_SECONDS + IN_INDEX_SECONDS) * SECOND;
+      const job = { target: target('job-hello'), schedule: `rate(${EVERY_SECONDS} seconds)`, start: iso(dueAt) };
+      await created(cloud, { jobId: 'through', ...job });
+      await created(cloud, { jobId: 'impatient', ...job, misfire: { graceSeconds: 5 } });
+      await wait(dueAt - OUT_BEFORE_DUE_SECONDS * SECOND - Date.now());
+
+      const scheduler = await cloud.functionName('Scheduler');
+      const table = await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', 'no-such-table');
+      await wait(dueAt - Date.now());
+      await cloud.setThrottled(scheduler, true);
+      await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', table);
+      await wait(dueAt + OUT_AFTER_DUE_SECONDS * SECOND - Date.now());
+      const runsInOutage = (await cloud.runsOf('through')).length;
+      await cloud.setThrottled(scheduler, false);
+      const wellAt = Date.now();
+
+      equal(runsInOutage, 0, 'runs while no tick succeeded');
+      await until('a loop that failed ticks again', 60, async () => {
+        return (await cloud.loops()).find(({ failures, hasRecovered }) => failures >= 5 && hasRecovered);
+      });
+      const range = { from: dueAt, to: wellAt, everySeconds: EVERY_SECONDS };
+      for (const run of await settled(cloud, 'through', range)) {
+        equal([run.state, run.attempt], ['DONE', 1], `state and attempt of the run of ${run.nominalAt}`);
+      }
+      const missed = (await settled(cloud, 'impatient', range)).filter(({ state }) => state === 'SKIPPED');
+      equal([...new Set(missed.map(({ reason }) => reason))], ['misfire'], 'reasons of what was skipped');
+      await checkNoAttemptTwice(cloud, 'through|impatient');
+    },
+  },
+  {
+    title: 'of loops that start at once and ticks that come late only the newest go on, and no run starts twice',
+    run: async (cloud) => {
+      const scheduler = await cloud.functionName('Scheduler');
+      const from = Date.now();
+      await Promise.all([1, 2, 3].map(() => cloud.startLoop()));
+      const newest = Math.max(...(await cloud.loops()).map(({ startedAt }) => startedAt));
+      const tick = (startedAt: number, isFirst: boolean) =>
+        cloud.invoke(scheduler, { startedAt: iso(startedAt), isFirst });
+      // Two more of the same instant, at once; then what comes late.
+      await Promise.all([tick(newest, true), tick(newest, true)]);
+      equal(await tick(newest - SECOND, false), { isFirst: false, done: true, reason: 'newer-loop' }, 'an older tick');
+      equal(await tick(from - 200 * SECOND, true), { isFirst: false, done: true, reason: 'too-old' }, 'a late start');
+      await until('all older loops have ended', 60, async () => {
+        const running = (await cloud.loops()).filter(({ status }) => status === 'RUNNING');
+        const last = Math.max(...running.map(({ startedAt }) => startedAt));
+        return running.every(({ startedAt }) => startedAt === last) || undefined;
+      });
+      const runs = await settled(cloud, 'through', { from, to: Date.now(), everySeconds: EVERY_SECONDS });
+      for (const run of runs) {
+        equal([run.state, run.attempt], ['DONE', 1], `state and attempt of the run of ${run.nominalAt}`);
+        isTrue(Date.parse(run.startedAt) >= Date.parse(run.nominalAt), `${run.startedAt} is before ${run.nominalAt}`);
+      }
+      await checkNoAttemptTwice(cloud, 'through|impatient');
+    },
+  },
+];
+
+/** How often a second jobs are created while the stack is deployed anew. */
+const CREATED_A_SECOND = 2;
+/** What a runner had begun when it was ended waits for the end of its lease, which is a minute, and its message for the same. */
+const CUT_OFF_SECONDS = 120;
+
+/** A change of the stack under load. `deploy` sets `tickSeconds` to 5. The emulator kills the functions that it updates: on AWS they end their work. */
+export function whileDeployed(deploy: () => Promise<unknown>): Check {
+  return {
+    title:
+      'a redeploy in the middle of a load loses nothing that was acknowledged, and no attempt calls its code twice',
+    run: async (cloud) => {
+      const acknowledged: string[] = [];
+      let isDeploying = true;
+      const create = async (jobId: string, isByQueue: boolean) => {
+        const job = { jobId, target: target('job-hello') };
+        if (isByQueue) await cloud.send('JobCreate', { version: 1, requestId: jobId, job });
+        // An API that is ended in the middle of a request acknowledges nothing.
+        else if ((await cloud.request('POST', '/jobs', job)).status !== 201) return;
+        acknowledged.push(jobId);
+      };
+      const from = Date.now();
+      const load = async () => {
+        const creations: Promise<void>[] = [];
+        for (let number = 0; isDeploying; number++) {
+          creations.push(create(`load-${number}`, number % 2 === 1).catch(() => {}));
+          await wait(SECOND / CREATED_A_SECOND);
+        }
+        await Promise.all(creations);
+      };
+      await Promise.all([load(), deploy().finally(() => (isDeploying = false))]);
+      const to = Date.now();
+      equal(await cloud.variableOf(await cloud.functionName('Scheduler'), 'TICK_SECONDS'), '5', 'TICK_SECONDS');
+      isTrue(acknowledged.length >= 10, `only ${acknowledged.length} jobs were created during the deployment`);
+
+      await settled(cloud, 'each-second', { from, to, withinSeconds: CUT_OFF_SECONDS });
+      await until('all that was acknowledged has run', CUT_OFF_SECONDS, async (isLast) => {
+        const runs = await Promise.all(acknowledged.map(async (jobId) => (await cloud.runsOf(jobId))[0]));
+        const missing = acknowledged.filter((_, index) => runs[index]?.state !== 'DONE');
+        if (isLast) equal(missing, [], 'jobs without a run that is done');
+        return missing.length === 0 || undefined;
+      });
+      await checkNoAttemptTwice(cloud, 'load-|each-second');
+    },
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
