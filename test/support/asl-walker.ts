@@ -1,7 +1,7 @@
 /**
  * A small interpreter of state machines: just what our loop is made of, in the Amazon States Language with JSONPath
  * (https://states-language.net). What it does not know it refuses, so that it never walks past something. Time is the
- * clock's: a call that lasts longer than its state allows is noticed when it comes back.
+ * clock's: a call that lasts longer than its state allows is given up, and may come to its end unheard, as it does on AWS.
  */
 import type { Clock } from '../../src/ports';
 
@@ -92,12 +92,22 @@ export async function walk(
   const callOnce = async (state: State, input: Json) => {
     const calledAt = clock.now();
     const { Payload } = fillIn(state.Parameters ?? {}, input, context) as { Payload: Json };
-    const answer = await invoke(Payload);
-    if (clock.now() >= endsAt) throw new OutOfTime();
-    if (clock.now() - calledAt > (state.TimeoutSeconds ?? Infinity) * 1000) {
-      throw new StatesError('States.Timeout', `no answer within ${state.TimeoutSeconds} s`);
+    const answered = new AbortController();
+    const patience = clock.waitUntil(
+      Math.min(calledAt + (state.TimeoutSeconds ?? Infinity) * 1000, endsAt),
+      answered.signal,
+    );
+    try {
+      return await Promise.race([
+        invoke(Payload).then((answer) => ({ Payload: answer ?? null })),
+        patience.then(() => {
+          if (clock.now() >= endsAt) throw new OutOfTime();
+          throw new StatesError('States.Timeout', `no answer within ${state.TimeoutSeconds} s`);
+        }),
+      ]);
+    } finally {
+      answered.abort();
     }
-    return { Payload: answer ?? null };
   };
   const call = async (state: State, input: Json) => {
     const tries = new Map<RetryRule, number>();
