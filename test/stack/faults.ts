@@ -100,10 +100,11 @@ export const OF_MESSAGES: Check[] = [
 
 /** So long before it is due a recurring job rests in the index: creation itself sends what lies within 130 s. */
 const IN_INDEX_SECONDS = 136;
-/** A tick sends 15 s ahead: what is due after the beginning of the outage has not gone out yet. */
-const OUT_BEFORE_DUE_SECONDS = 16;
+/** A tick sends 15 s ahead; one that ends its loop, since nothing is due for two minutes, up to 10 s of what follows those. */
+const OUT_BEFORE_DUE_SECONDS = 20;
 const OUT_AFTER_DUE_SECONDS = 26;
 const EVERY_SECONDS = 2;
+const MOST_SENT_AHEAD = 8;
 
 /** Of the loop. The job of the first goes on in the second. */
 export const OF_LOOPS: Check[] = [
@@ -122,13 +123,13 @@ export const OF_LOOPS: Check[] = [
       await cloud.setThrottled(scheduler, true);
       await cloud.setVariable(scheduler, 'JOBS_TABLE_NAME', table);
       await wait(dueAt + OUT_AFTER_DUE_SECONDS * SECOND - Date.now());
-      const runsInOutage = (await cloud.runsOf('through')).length;
+      const sentAhead = (await cloud.runsOf('through')).length;
       await cloud.setThrottled(scheduler, false);
       const wellAt = Date.now();
 
-      equal(runsInOutage, 0, 'runs while no tick succeeded');
+      isTrue(sentAhead <= MOST_SENT_AHEAD, `${sentAhead} runs while no tick succeeded`);
       await until('a loop that failed ticks again', 60, async () => {
-        return (await cloud.loops()).find(({ failures, hasRecovered }) => failures >= 5 && hasRecovered);
+        return (await cloud.loops()).find(({ failures, hasRecovered }) => failures >= 3 && hasRecovered);
       });
       const range = { from: dueAt, to: wellAt, everySeconds: EVERY_SECONDS };
       for (const run of await settled(cloud, 'through', range)) {
@@ -155,7 +156,7 @@ export const OF_LOOPS: Check[] = [
       await until('all older loops have ended', 60, async () => {
         const running = (await cloud.loops()).filter(({ status }) => status === 'RUNNING');
         const last = Math.max(...running.map(({ startedAt }) => startedAt));
-        return running.every(({ startedAt }) => startedAt === last) || undefined;
+        return (running.length > 0 && running.every(({ startedAt }) => startedAt === last)) || undefined;
       });
       const runs = await settled(cloud, 'through', { from, to: Date.now(), everySeconds: EVERY_SECONDS });
       for (const run of runs) {
@@ -167,12 +168,20 @@ export const OF_LOOPS: Check[] = [
   },
 ];
 
-/** How often a second jobs are created while the stack is deployed anew. */
-const CREATED_A_SECOND = 2;
+/** Between two creations over HTTP, and between two by queue. */
+const BETWEEN_CREATIONS_MS = 500;
 /** What a runner had begun when it was ended waits for the end of its lease, which is a minute, and its message for the same. */
 const CUT_OFF_SECONDS = 120;
 
-/** A change of the stack under load. `deploy` sets `tickSeconds` to 5. The emulator kills the functions that it updates: on AWS they end their work. */
+interface NewJob {
+  jobId: string;
+  target: { functionArn: string };
+}
+
+/**
+ * A change of the stack under load; `deploy` sets `tickSeconds` to 5. The emulator kills the processes of the functions that it
+ * updates, in the middle of their work; on AWS they end it.
+ */
 export function whileDeployed(deploy: () => Promise<unknown>): Check {
   return {
     title:
@@ -180,33 +189,37 @@ export function whileDeployed(deploy: () => Promise<unknown>): Check {
     run: async (cloud) => {
       const acknowledged: string[] = [];
       let isDeploying = true;
-      const create = async (jobId: string, isByQueue: boolean) => {
-        const job = { jobId, target: target('job-hello') };
-        if (isByQueue) await cloud.send('JobCreate', { version: 1, requestId: jobId, job });
-        // An API that is ended in the middle of a request acknowledges nothing.
-        else if ((await cloud.request('POST', '/jobs', job)).status !== 201) return;
-        acknowledged.push(jobId);
+      // One after the other: the emulator starts a process for each request that has to wait.
+      const createWith = async (way: string, create: (job: NewJob) => Promise<void>) => {
+        for (let number = 0; isDeploying; number++) {
+          const jobId = `load-${way}-${number}`;
+          // An API that is ended in the middle of a request acknowledges nothing.
+          await create({ jobId, target: target('job-hello') }).then(
+            () => acknowledged.push(jobId),
+            () => {},
+          );
+          await wait(BETWEEN_CREATIONS_MS);
+        }
       };
       const from = Date.now();
-      const load = async () => {
-        const creations: Promise<void>[] = [];
-        for (let number = 0; isDeploying; number++) {
-          creations.push(create(`load-${number}`, number % 2 === 1).catch(() => {}));
-          await wait(SECOND / CREATED_A_SECOND);
-        }
-        await Promise.all(creations);
-      };
-      await Promise.all([load(), deploy().finally(() => (isDeploying = false))]);
+      await Promise.all([
+        createWith('http', (job) => created(cloud, job)),
+        createWith('queue', (job) => cloud.send('JobCreate', { version: 1, requestId: job.jobId, job })),
+        deploy().finally(() => (isDeploying = false)),
+      ]);
       const to = Date.now();
       equal(await cloud.variableOf(await cloud.functionName('Scheduler'), 'TICK_SECONDS'), '5', 'TICK_SECONDS');
       isTrue(acknowledged.length >= 10, `only ${acknowledged.length} jobs were created during the deployment`);
 
       await settled(cloud, 'each-second', { from, to, withinSeconds: CUT_OFF_SECONDS });
+      const missing = new Set(acknowledged);
       await until('all that was acknowledged has run', CUT_OFF_SECONDS, async (isLast) => {
-        const runs = await Promise.all(acknowledged.map(async (jobId) => (await cloud.runsOf(jobId))[0]));
-        const missing = acknowledged.filter((_, index) => runs[index]?.state !== 'DONE');
-        if (isLast) equal(missing, [], 'jobs without a run that is done');
-        return missing.length === 0 || undefined;
+        for (const jobId of missing) {
+          const [run] = await cloud.runsOf(jobId);
+          if (run?.state === 'DONE') missing.delete(jobId);
+        }
+        if (isLast) equal([...missing], [], 'jobs without a run that is done');
+        return missing.size === 0 || undefined;
       });
       await checkNoAttemptTwice(cloud, 'load-|each-second');
     },
