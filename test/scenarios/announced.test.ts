@@ -4,6 +4,7 @@ import { createJob } from '../../src/operations/create-job';
 import { createNotification } from '../../src/operations/create-notification';
 import { deliverNotices } from '../../src/operations/deliver-notices';
 import { dispatchJobs } from '../../src/operations/dispatch';
+import { pauseJob } from '../../src/operations/pause-job';
 import { retryFailed } from '../../src/operations/failed-runs';
 import { runActivations } from '../../src/operations/run-activation';
 import type { Ports, Queue } from '../../src/ports';
@@ -114,4 +115,28 @@ test('a record of misfires is left at the one before, where the latest of them h
     [20, 'SKIPPED', 'misfire', 1],
     [30, 'DONE', undefined, undefined],
   ]);
+});
+
+test('the end of a run is told that waited in the due index and was cancelled by the next, whose runner died then', async () => {
+  await open(fail);
+  const retry = { maxAttempts: 3, backoff: { kind: 'fixed' as const, seconds: 2_000 }, jitter: 'none' as const };
+  await create({ schedule: rate('rate(1 minute)'), overlap: 'cancel-previous', retry });
+  await subscribeToAll();
+  const engine = world.start();
+  await world.clock.advanceTo(NOON + 90 * SECOND);
+  await world.stop(engine);
+  await world.clock.advanceTo(NOON + 120 * SECOND);
+  const runs = altered(world.ports.runs, {
+    put: async (run, seen) => {
+      const isWritten = await world.ports.runs.put(run, seen);
+      return run.state === 'CANCELLED' ? new Promise<never>(() => {}) : isWritten;
+    },
+  });
+  void runActivations(await world.ports.activations.receive(1), { ...world.ports, runs });
+  await world.clock.advance(SECOND);
+  expect((await world.runsOf('a'))[0]!.state).toBe('CANCELLED');
+  await pauseJob('a', {}, world.ports);
+  world.start();
+  await world.clock.advance(5 * MINUTE);
+  expect(heard()).toContain('CANCELLED');
 });

@@ -456,3 +456,16 @@ test('10,000 jobs, one in ten failing at first, everything told twice, the runne
   expect(percents).toContain(100);
   await checkAtRest(world);
 }, 300_000);
+
+test('a batch ends though the head did not hear that one of its parts, all over, was kept for longer', async () => {
+  await open({ a: lasts(30 * SECOND), b: ok });
+  const batch = await GroupOf.create(world, 'batch', aBatch(singles('a')));
+  await addToBatch(batch.groupId, 'more', singles('b'), world.ports);
+  await world.clock.advance(10 * SECOND);
+  const added = (await batch.parts()).find(({ states }) => states === 'D')!;
+  // As a process leaves it that dies between the two writes.
+  await world.ports.groups.putPart({ ...added, revision: added.revision + 1, expiresAt: added.expiresAt + DAY }, added);
+  await world.clock.advance(MINUTE);
+  expect(await batch.standing()).toMatchObject({ group: { state: 'DONE' }, tally: { done: 2 } });
+  expect(callbackCounts(world)).toEqual({ 'on-then': 1, 'on-catch': 0, 'on-finally': 1 });
+});

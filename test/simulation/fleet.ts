@@ -13,6 +13,8 @@ export interface Mutation {
   file: string;
   text: string;
   becomes: string;
+  /** a seed that found it once: worth to be tried first, and no promise */
+  foundAt: number;
 }
 
 /** The planted text is not there, or more than once: the list has to follow the code. */

@@ -10,24 +10,20 @@ export interface Catch {
   law: string | undefined;
 }
 
-/** Lives through histories with this fault of ours planted, every third of them calm, until one breaks a law. */
-export async function hunt(mutation: Mutation, mostHistories: number, threads: number): Promise<Catch> {
-  const broken: { seed: number; law: string }[] = [];
+/** Lives through these histories, every third of them calm, with this fault of ours planted, until one breaks a law. */
+export async function hunt(mutation: Mutation, seeds: readonly number[], threads: number): Promise<Catch> {
+  const broken: { place: number; law: string }[] = [];
   await liveThroughAll({
-    histories: upTo(mostHistories),
+    histories: seeds.map((seed): Asked => ({ seed, faults: seed % 3 === 0 ? [] : FAULT_KINDS })),
     mutation,
     threads,
     onLived: ({ seed, violations: [first] }) => {
-      if (first) broken.push({ seed, law: first.law });
+      if (first) broken.push({ place: seeds.indexOf(seed), law: first.law });
       return broken.length === 0;
     },
   });
-  broken.sort((a, b) => a.seed - b.seed);
-  return { mutation, histories: broken[0]?.seed ?? mostHistories, law: broken[0]?.law };
-}
-
-function* upTo(most: number): Generator<Asked> {
-  for (let seed = 1; seed <= most; seed++) yield { seed, faults: seed % 3 === 0 ? [] : FAULT_KINDS };
+  broken.sort((a, b) => a.place - b.place);
+  return { mutation, histories: broken[0] ? broken[0].place + 1 : seeds.length, law: broken[0]?.law };
 }
 
 /** A table of what was planted and how it was found. */
