@@ -8,6 +8,8 @@ import { startConsumer } from './consumer';
 import { runRule } from './loop';
 
 const DAY_MS = 24 * 3_600_000;
+/** What is past its retention stands for at most a tenth of it more, so that a store is never much larger than what it is to keep. */
+const REMOVALS_PER_RETENTION = 10;
 const COMMAND_NAMES: readonly CommandName[] = ['job-create', 'job-delete', 'notify-create', 'notify-delete'];
 
 export interface Engine {
@@ -29,11 +31,11 @@ export function startEngine(options: {
   notifierInvoker?: Invoker;
   /** attempts side by side */
   concurrency: number;
-  /** what the store has to do each day besides */
-  daily?: () => Promise<void>;
+  /** Removes from the store what is past its retention: ten times in the shorter of the retentions, and each day at least. */
+  removeExpired?: () => Promise<void>;
 }): Engine {
-  const { ports, concurrency, daily } = options;
-  const { clock, journal } = ports;
+  const { ports, concurrency, removeExpired } = options;
+  const { clock, journal, settings } = ports;
   const notifierPorts: Ports = { ...ports, invoker: options.notifierInvoker ?? ports.invoker };
   const stopping = new AbortController();
   const consumers = [
@@ -76,18 +78,27 @@ export function startEngine(options: {
     });
   let rule: Promise<unknown> = startRule();
 
-  const sweepEachDay = async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        await daily?.();
-        await sweep(ports, { paceMs: 0 });
-      } catch (error) {
-        journal.note('sweep-failed', { error: (error as Error).name });
-      }
-      await clock.waitUntil(clock.now() + DAY_MS, stopping.signal);
+  const noted = async (work: (() => Promise<unknown>) | undefined) => {
+    try {
+      await work?.();
+    } catch (error) {
+      journal.note('sweep-failed', { error: (error as Error).name });
     }
   };
-  const sweeping = sweepEachDay();
+  const sweepNowAndThen = async () => {
+    const periodMs = Math.min(settings.retentionMs, settings.failedRetentionMs) / REMOVALS_PER_RETENTION;
+    let nextDayAt = clock.now();
+    while (!stopping.signal.aborted) {
+      const startedAt = clock.now();
+      await noted(removeExpired);
+      if (startedAt >= nextDayAt) {
+        nextDayAt = startedAt + DAY_MS;
+        await noted(() => sweep(ports, { paceMs: 0 }));
+      }
+      await clock.waitUntil(Math.min(clock.now() + periodMs, nextDayAt), stopping.signal);
+    }
+  };
+  const sweeping = sweepNowAndThen();
 
   return {
     active: () => consumers.reduce((sum, consumer) => sum + consumer.active(), 0),

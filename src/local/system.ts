@@ -40,7 +40,7 @@ export async function startLocalSystem(options: {
   hasExamples: boolean;
   /** attempts side by side */
   concurrency: number;
-  /** how long finished runs are kept */
+  /** how long finished runs are kept; may be a fraction */
   retentionDays: number;
   terminal: Terminal;
   /** called as soon as requests are answered, before the first job runs */
@@ -97,7 +97,7 @@ export async function startLocalSystem(options: {
     options.onListening(url);
     if (options.hasExamples) await resumeExamples(local.ports);
     else await pauseExamples(local.ports);
-    const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, daily: local.sweepExpired });
+    const engine = startEngine({ ports: local.ports, notifierInvoker, concurrency, removeExpired: local.sweepExpired });
     const stopWatch = watchForSetBack(systemClock, () => {
       terminal.note('clock-set-back', {});
       engine.clockWasSetBack();

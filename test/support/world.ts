@@ -109,7 +109,7 @@ export class World {
 
   /** Starts the loop and the consumers, as a process of the local system does. */
   start(ports: Ports = this.ports): Engine {
-    const engine = startEngine({ ports, concurrency: 50, daily: this.sweepExpired });
+    const engine = startEngine({ ports, concurrency: 50, removeExpired: this.sweepExpired });
     this.#engines.add(engine);
     return engine;
   }
