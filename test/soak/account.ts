@@ -1,5 +1,6 @@
 import { nominalAtOf } from '../../src/domain/activation';
 import { isFinal, type RunState } from '../../src/domain/run';
+import { countBy, countsText, type Counts } from './counts';
 
 /** A line of the system's `--json` output. */
 export interface Line {
@@ -30,7 +31,7 @@ export function ended(count: number, state: RunState, attempt?: number): Expecta
   return (runs) => {
     const right = runs.filter((run) => run.state === state && (attempt === undefined || run.attempt === attempt));
     if (right.length === count && runs.length === count) return undefined;
-    const seen = runs.map((run) => `${run.state} at attempt ${run.attempt}`).join(', ') || 'nothing';
+    const seen = countsText(countBy(runs.map((run) => `${run.state} at attempt ${run.attempt}`)));
     return `${count} ${state}${attempt === undefined ? '' : ` at attempt ${attempt}`} expected, and seen ${seen}`;
   };
 }
@@ -38,16 +39,13 @@ export function ended(count: number, state: RunState, attempt?: number): Expecta
 /** Whatever becomes of them, as long as they end. */
 export const anyEnd: Expectation = () => undefined;
 
-/** A run for each second from the first to the last, at least so many, each DONE but those that the job's deletion met. */
-export function eachSecond(least: () => number): Expectation {
+/** So many runs that are DONE, one for each period, with nothing between. */
+export function eachPeriod(periodMs: number, count: number): Expectation {
   return (runs) => {
     const nominal = runs.map(({ runId }) => nominalAtOf(runId)!).sort((a, b) => a - b);
-    const gap = nominal.findIndex((at, index) => index > 0 && at !== nominal[index - 1]! + 1_000);
+    const gap = nominal.findIndex((at, index) => index > 0 && at !== nominal[index - 1]! + periodMs);
     if (gap >= 0) return `nothing between ${iso(nominal[gap - 1]!)} and ${iso(nominal[gap]!)}`;
-    const done = runs.filter(({ state }) => state === 'DONE').length;
-    if (done < least()) return `at least ${least()} DONE expected, and seen ${done}`;
-    const other = runs.find(({ state }) => state !== 'DONE' && state !== 'SKIPPED');
-    return other && `run ${other.runId} is ${other.state}`;
+    return ended(count, 'DONE')(runs);
   };
 }
 
@@ -69,15 +67,16 @@ export class Account {
   /** by group and reason: whether it is to come, and how often it came */
   readonly #callbacks = new Map<string, { isExpected: boolean; times: number }>();
   readonly #notices = new Map<string, number>();
-  readonly #subscriptions: { jobId?: string; state: RunState }[] = [];
+  /** states, each of one job or, without it, of all */
+  readonly #subscriptions = new Set<string>();
   readonly #eventsExpected = new Set<string>();
   readonly #faults: string[] = [];
-  readonly notes = new Map<string, number>();
+  readonly notes: Counts = {};
 
   hear(line: Line): void {
     if (line.event === 'transition') this.#hearTransition(line as unknown as Transition);
     else if (line.event === 'output') this.#hearCode(String(line['line']));
-    else this.notes.set(line.event, (this.notes.get(line.event) ?? 0) + 1);
+    else this.notes[line.event] = (this.notes[line.event] ?? 0) + 1;
   }
 
   /** The system has acknowledged this job, or a change of it after which this is what is to come of it. */
@@ -92,7 +91,7 @@ export class Account {
 
   /** Whoever is subscribed hears of each transition to this state, of this job or of all, from now on. */
   expectNotices(state: RunState, jobId?: string): void {
-    this.#subscriptions.push({ state, ...(jobId === undefined ? {} : { jobId }) });
+    this.#subscriptions.add(jobId === undefined ? state : `${state} ${jobId}`);
   }
 
   fault(what: string): void {
@@ -234,7 +233,7 @@ export class Account {
   }
 
   #isSubscribed(jobId: string, state: RunState): boolean {
-    return this.#subscriptions.some((one) => one.state === state && (one.jobId ?? jobId) === jobId);
+    return this.#subscriptions.has(state) || this.#subscriptions.has(`${state} ${jobId}`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { JobRow } from '../../src/domain/job';
 import { OF_ALL } from '../../src/domain/notification';
 import type { Run, RunState } from '../../src/domain/run';
 import type { ControlEntry } from '../../src/ports';
+import { countBy } from './counts';
 import { readStore, type StoreTables } from './read-store';
 
 export interface Leftovers {
@@ -38,7 +39,11 @@ export async function lookThrough({ directory, now, overdueBefore, stateOf }: Lo
       const heard = stateOf(runId);
       faults.addIf(heard !== state, `a run is ${state} in the store, and was heard of as ${heard}`, [jobId, runId]);
     }
-    return { faults: faults.all(), control: controlKinds(tables, now), messages: messagesByQueue(tables) };
+    return {
+      faults: faults.all(),
+      control: controlKinds(tables, now),
+      messages: countBy(keysOf(tables, 'message-states').map(([queue]) => String(queue))),
+    };
   });
 }
 
@@ -90,12 +95,6 @@ function controlKinds(tables: StoreTables, now: number): Leftovers['control'] {
     kind.hours = Math.max(kind.hours, Math.ceil((row.expiresAt - now) / 3_600_000));
   }
   return kinds;
-}
-
-function messagesByQueue(tables: StoreTables): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const [queue] of keysOf(tables, 'message-states')) counts[queue!] = (counts[queue!] ?? 0) + 1;
-  return counts;
 }
 
 /** The same thing said of a thousand rows is one sentence. */

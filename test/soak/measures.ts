@@ -9,7 +9,3 @@ export interface Measures {
   /** what keeps the event loop busy, by kind, as `process.getActiveResourcesInfo()` says */
   resources: Record<string, number>;
 }
-
-export function countOf(byKind: Readonly<Record<string, number>>): number {
-  return Object.values(byKind).reduce((sum, count) => sum + count, 0);
-}

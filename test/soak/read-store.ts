@@ -4,7 +4,7 @@ import type { Key, TextTable } from '../../src/adapters/local/database';
 
 export interface StoreTables {
   names: readonly string[];
-  table(name: string): TextTable;
+  table: (name: string) => TextTable;
 }
 
 export function storeFile(directory: string): string {

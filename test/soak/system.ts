@@ -6,6 +6,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { LineWriter } from '../../src/local/line-writer';
 import { startLocalSystem } from '../../src/local/system';
 import { Terminal } from '../../src/local/terminal';
+import { countBy } from './counts';
 import type { Measures } from './measures';
 
 const DAY_SECONDS = 86_400;
@@ -17,8 +18,8 @@ function measure(): Measures {
     heapUsed,
     external,
     rss,
-    descriptors: tally(openFiles()),
-    resources: tally(process.getActiveResourcesInfo()),
+    descriptors: countBy(openFiles()),
+    resources: countBy(process.getActiveResourcesInfo()),
   };
 }
 
@@ -32,12 +33,6 @@ function openFiles(): string[] {
       return [];
     }
   });
-}
-
-function tally(kinds: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
-  return counts;
 }
 
 async function main(): Promise<void> {

@@ -1,0 +1,60 @@
+import { sumOf, whole } from './counts';
+import type { Measures } from './measures';
+import { megabytes, tenths, type Judged } from './report';
+import type { StoreSize } from './store-size';
+import type { Point } from './trend';
+
+/** One look at what the system holds. */
+export interface Look {
+  atMs: number;
+  measures: Measures;
+  store: StoreSize;
+}
+
+const MEGABYTE = 1_048_576;
+
+/**
+ * What must be flat. Entries of the control table are left out: what answers a repeated request is remembered for a day, however short
+ * the retention, so that they may only be looked at for their end.
+ */
+export function judgedOf(looks: readonly Look[]): Judged[] {
+  const points = (valueOf: (look: Look) => number): Point[] =>
+    looks.map((look) => ({ atMs: look.atMs, value: valueOf(look) }));
+  return [
+    {
+      name: 'heap after collection',
+      points: points(({ measures }) => measures.heapUsed),
+      allowed: { fraction: 0.1, amount: 0 },
+      show: megabytes,
+    },
+    {
+      name: 'buffers beside the heap',
+      points: points(({ measures }) => measures.external),
+      allowed: { fraction: 0.1, amount: MEGABYTE },
+      show: megabytes,
+    },
+    {
+      name: 'open file descriptors',
+      points: points(({ measures }) => sumOf(measures.descriptors)),
+      allowed: { fraction: 0, amount: 0.5 },
+      show: tenths,
+    },
+    {
+      name: 'timers and handles',
+      points: points(({ measures }) => sumOf(measures.resources)),
+      allowed: { fraction: 0.1, amount: 2 },
+      show: tenths,
+    },
+    { name: 'entries of the store', points: points(entriesOf), allowed: { fraction: 0.1, amount: 50 }, show: whole },
+    {
+      name: 'file of the store',
+      points: points(({ store }) => store.fileBytes),
+      allowed: { fraction: 0.1, amount: MEGABYTE },
+      show: megabytes,
+    },
+  ];
+}
+
+export function entriesOf({ store }: Pick<Look, 'store'>): number {
+  return sumOf(store.entries) - (store.entries['control'] ?? 0);
+}
