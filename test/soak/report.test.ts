@@ -19,6 +19,12 @@ test('what grew is told in a sentence', () => {
   });
 });
 
+test('what cannot be told yet is shown, and is no fault', () => {
+  expect(judge({ name: 'store', points: line(0, 100), allowed: undefined, show: whole })).toEqual({
+    row: ['store', '50', '100', '+50 (+100.0 %)', 'anything', 'too early to tell'],
+  });
+});
+
 test('what fell is shown with its sign', () => {
   const { row, fault } = judge({ name: 'x', points: line(100, 0), allowed: { fraction: 0, amount: 0 }, show: tenths });
   expect([row[3], row[4], fault]).toEqual(['−50.0 (−100.0 %)', 'nothing', undefined]);

@@ -4,7 +4,8 @@ import { hasGrown, trendOfLastHalf, type Allowance, type Point } from './trend';
 export interface Judged {
   name: string;
   points: readonly Point[];
-  allowed: Allowance;
+  /** undefined where it cannot be told yet: it is shown only */
+  allowed: Allowance | undefined;
   show: (value: number) => string;
 }
 
@@ -20,9 +21,11 @@ export const HEAD = ['over the last half', 'at the half', 'at the end', 'change'
 export function judge({ name, points, allowed, show }: Judged): Verdict {
   const trend = trendOfLastHalf(points);
   const { atHalf, atEnd, growth, growthFraction } = trend;
-  const isMore = hasGrown(trend, allowed);
   const change = `${growth < 0 ? '−' : '+'}${show(Math.abs(growth))} (${percent(growthFraction)})`;
-  const row = [name, show(atHalf), show(atEnd), change, allowanceText(allowed, show), isMore ? 'grew' : 'flat'];
+  const figures = [name, show(atHalf), show(atEnd), change];
+  if (!allowed) return { row: [...figures, 'anything', 'too early to tell'] };
+  const isMore = hasGrown(trend, allowed);
+  const row = [...figures, allowanceText(allowed, show), isMore ? 'grew' : 'flat'];
   if (!isMore) return { row };
   return { row, fault: `${name} grew over the last half, from ${show(atHalf)} to ${show(atEnd)}` };
 }
