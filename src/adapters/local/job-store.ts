@@ -98,6 +98,11 @@ export class LocalJobStore implements JobStore {
     return { items: items.map(({ ids, dueAt }) => ({ jobId: ids[0]!, dueAt })), ...rest };
   }
 
+  /** Has it a row, be it a tombstone? */
+  isKnown(jobId: string): boolean {
+    return this.#rows.doesExist(jobId);
+  }
+
   /** Removes a job and its payload; for use inside a change. */
   expunge(row: JobRow): void {
     this.#rows.removeSync(row.jobId);

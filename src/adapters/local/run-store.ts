@@ -126,6 +126,11 @@ export class LocalRunStore implements RunStore {
     return keys.length;
   }
 
+  /** Is any run of this job there? */
+  hasSome(jobId: string): boolean {
+    return this.#rows.getKeysCount({ start: [jobId], end: [jobId, LAST], limit: 1 }) > 0;
+  }
+
   /** Removes a run; for use inside a change. */
   expunge(run: Run): void {
     const key = [run.jobId, run.runId];

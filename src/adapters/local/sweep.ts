@@ -20,8 +20,8 @@ interface Swept {
 }
 
 /**
- * Removes jobs, runs, groups and control entries whose `expiresAt` has passed at `now` (epoch ms), and with a job its payload and notifications.
- * In DynamoDB the tables' TTL does this. Reads all rows, in bounded steps with everything else in between.
+ * Removes jobs, runs, groups and control entries whose `expiresAt` has passed at `now` (epoch ms), and with a job its payload and notifications,
+ * and its former definitions once no run of it is left that could be shown or sent again by them. In DynamoDB the tables' TTL does this. Reads all rows, in bounded steps with everything else in between.
  */
 export async function sweepExpired(
   database: Database,
@@ -42,6 +42,7 @@ export async function sweepExpired(
       'definitions',
       now,
       ({ job }) => void database.table('definitions').removeSync([job.jobId, currentGeneration(job)!.id]),
+      ({ job }) => !stores.jobs.isKnown(job.jobId) && !stores.runs.hasSome(job.jobId),
     ),
     controlEntries: await sweepTable<ControlEntry>(
       database,
@@ -64,6 +65,7 @@ async function sweepTable<Row extends { expiresAt?: number }>(
   name: string,
   now: number,
   expunge: (row: Row) => void,
+  isUseless: (row: Row) => boolean = () => false,
 ): Promise<number> {
   const table = database.table(name);
   let removed = 0;
@@ -76,7 +78,8 @@ async function sweepTable<Row extends { expiresAt?: number }>(
       ];
       for (const { value } of entries) {
         const row = JSON.parse(value) as Row;
-        if (row.expiresAt === undefined || row.expiresAt > now) continue;
+        const isPast = row.expiresAt !== undefined && row.expiresAt <= now;
+        if (!isPast && !isUseless(row)) continue;
         expunge(row);
         removed += 1;
       }

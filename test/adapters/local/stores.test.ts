@@ -183,4 +183,22 @@ describe('the sweep', () => {
       groupParts: 0,
     });
   });
+
+  test('removes the former definitions of a job with the last that is left of it, however long they were to be kept', async () => {
+    const jobs = new LocalJobStore(database, { shards: 4 });
+    const runs = new LocalRunStore(database, { shards: 4 });
+    const notifications = new LocalNotificationStore(database);
+    const swept = (now: number) => sweepExpired(database, { jobs, runs, notifications }, now);
+    const job = aJob({ expiresAt: NOON });
+    const run = aRun({ jobId: job.jobId, expiresAt: NOON + 2 });
+    await jobs.put(job);
+    await runs.put(run);
+    await jobs.keepDefinition(job, NOON + 1_000_000);
+    const isKept = async () => (await jobs.readDefinition(job.jobId, job.generations.at(-1)!.id)) !== undefined;
+    expect(await swept(NOON - 1)).toMatchObject({ jobs: 0, definitions: 0 });
+    expect(await swept(NOON)).toMatchObject({ jobs: 1, runs: 0, definitions: 0 });
+    expect(await isKept()).toBe(true);
+    expect(await swept(NOON + 2)).toMatchObject({ runs: 1, definitions: 1 });
+    expect(await isKept()).toBe(false);
+  });
 });
