@@ -24,6 +24,8 @@ interface Looked {
   stateOf: (runId: string) => RunState | undefined;
 }
 
+/** A unique key is given back by an end that lies so far in the past: see `src/operations/unique-lock.ts`. */
+const ENDED_BEFORE_MS = 60_000;
 const WITH_AN_END = ['jobs', 'runs', 'control', 'definitions', 'groups', 'group-parts'];
 
 /** Looks through the whole store of a system that has stopped. */
@@ -33,7 +35,7 @@ export async function lookThrough({ directory, now, overdueBefore, stateOf }: Lo
     lookForOverdue(tables, overdueBefore, faults);
     const jobs = new Map(rowsOf<JobRow>(tables, 'jobs').map(({ row }) => [row.jobId, row]));
     const runs = new Map(rowsOf<Run>(tables, 'runs').map(({ row }) => [textOf([row.jobId, row.runId]), row]));
-    lookForOrphans(tables, jobs, faults);
+    lookForOrphans(tables, jobs, runs, faults);
     lookAtIndexes(tables, jobs, runs, faults);
     for (const { jobId, runId, state } of runs.values()) {
       const heard = stateOf(runId);
@@ -48,13 +50,25 @@ export async function lookThrough({ directory, now, overdueBefore, stateOf }: Lo
 }
 
 function lookForOverdue(tables: StoreTables, overdueBefore: number, faults: Faults): void {
-  for (const name of WITH_AN_END)
+  for (const name of WITH_AN_END) {
+    const before = name === 'control' ? overdueBefore - ENDED_BEFORE_MS : overdueBefore;
     for (const { key, row } of rowsOf<{ expiresAt?: number }>(tables, name))
-      faults.addIf((row.expiresAt ?? Infinity) < overdueBefore, `a row of ${name} is past its retention`, key);
+      faults.addIf((row.expiresAt ?? Infinity) < before, `a row of ${name} is past its retention`, key);
+  }
 }
 
-function lookForOrphans(tables: StoreTables, jobs: ReadonlyMap<string, JobRow>, faults: Faults): void {
-  for (const name of ['payloads', 'definitions', 'notifications'])
+function lookForOrphans(
+  tables: StoreTables,
+  jobs: ReadonlyMap<string, JobRow>,
+  runs: ReadonlyMap<string, Run>,
+  faults: Faults,
+): void {
+  const withRuns = new Set([...runs.values()].map(({ jobId }) => jobId));
+  for (const key of keysOf(tables, 'definitions')) {
+    const [jobId] = key as [string];
+    faults.addIf(!jobs.has(jobId) && !withRuns.has(jobId), 'a former definition has neither job nor run any more', key);
+  }
+  for (const name of ['payloads', 'notifications'])
     for (const key of keysOf(tables, name)) {
       const [jobId] = key as [string];
       faults.addIf(jobId !== OF_ALL.jobId && !jobs.has(jobId), `a row of ${name} has no job any more`, key);

@@ -1,4 +1,5 @@
 /** Mixed load on the local system, from the outside, for minutes: nothing may be lost, and nothing may grow that ought not to. */
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +106,8 @@ async function main(): Promise<number> {
   const loadMs = minutes * 60_000;
   const directory = options.data ?? mkdtempSync(join(tmpdir(), 'escapement-soak-'));
   const over = new AbortController();
+  // Each scenario waits for itself.
+  setMaxListeners(0, over.signal);
   const wait = (ms: number) => timer(ms, undefined, { signal: over.signal }).catch(() => {});
 
   const account = new Account();
