@@ -1,6 +1,6 @@
 import { anyEnd, eachPeriod, type Account } from './account';
 import type { Client } from './client';
-import { aJob, TOLD } from './scenarios';
+import { aJob, TOLD } from './scenarios/play';
 
 const EDITED_EACH_MS = 5_000;
 const PAUSED_EACH_MS = 7_000;

@@ -1,5 +1,6 @@
 import { Chance } from '../simulation/chance';
-import { SCENARIOS, type Scenario } from './scenarios';
+import { SCENARIOS } from './scenarios';
+import type { Scenario } from './scenarios/play';
 
 export interface Step {
   name: string;
