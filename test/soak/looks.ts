@@ -14,8 +14,8 @@ export interface Look {
 const MEGABYTE = 1_048_576;
 
 /**
- * What must be flat. `isStoreFull`: for the last half the store has lost by its retention what it got. Entries of the control table are left out: what answers a repeated request is remembered for a day, however short
- * the retention, so that they may only be looked at for their end.
+ * What must be flat. `isStoreFull`: for the last half the store has lost by its retention what it got. The control table is apart:
+ * what answers a repeated request is remembered for a day, however short the retention, so that here it only fills.
  */
 export function judgedOf(looks: readonly Look[], isStoreFull: boolean): Judged[] {
   const points = (valueOf: (look: Look) => number): Point[] =>
@@ -53,9 +53,15 @@ export function judgedOf(looks: readonly Look[], isStoreFull: boolean): Judged[]
     },
     {
       name: 'file of the store',
-      points: points(({ store }) => store.fileBytes),
+      points: points(({ store }) => store.fileBytes - (store.usedBytes['control'] ?? 0)),
       allowed: isStoreFull ? { fraction: 0.1, amount: MEGABYTE } : undefined,
       show: megabytes,
+    },
+    {
+      name: 'remembered for a day',
+      points: points(({ store }) => store.entries['control'] ?? 0),
+      allowed: undefined,
+      show: whole,
     },
   ];
 }

@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
+import type { Counts } from './counts';
 import { readStore, storeFile } from './read-store';
 
 export interface StoreSize {
   /** the file, in bytes */
   fileBytes: number;
-  /** pages that hold something, in bytes; the rest of the file is free for what comes next */
-  usedBytes: number;
+  /** by table, in bytes: pages that hold something; the rest of the file is free for what comes next */
+  usedBytes: Counts;
   /** by table */
-  entries: Record<string, number>;
+  entries: Counts;
 }
 
 interface TreeStats {
@@ -20,12 +21,12 @@ interface TreeStats {
 
 export async function sizeOfStore(directory: string): Promise<StoreSize> {
   return readStore(directory, ({ names, table }) => {
-    const entries: Record<string, number> = {};
-    let usedBytes = 0;
+    const entries: Counts = {};
+    const usedBytes: Counts = {};
     for (const name of names) {
       const stats = (table(name) as unknown as { getStats(): TreeStats }).getStats();
       entries[name] = stats.entryCount;
-      usedBytes += (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages) * stats.pageSize;
+      usedBytes[name] = (stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages) * stats.pageSize;
     }
     return { fileBytes: statSync(storeFile(directory)).size, usedBytes, entries };
   });

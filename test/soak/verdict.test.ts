@@ -9,7 +9,7 @@ const soaked = (changes: Partial<Soaked> = {}): Soaked => ({
   lastLook: {
     atMs: 1,
     measures: { heapUsed: 1, external: 1, rss: 3_145_728, descriptors: { socket: 2 }, resources: { Timeout: 1 } },
-    store: { fileBytes: 2_097_152, usedBytes: 1_048_576, entries: { jobs: 4 } },
+    store: { fileBytes: 2_097_152, usedBytes: { jobs: 1_048_576 }, entries: { jobs: 4 } },
   },
   played: { chain: 1 },
   requests: { count: 9, slowestMs: 12.3 },

@@ -1,5 +1,5 @@
 import type { Account } from './account';
-import { countsText, type Counts, whole } from './counts';
+import { countsText, sumOf, type Counts, whole } from './counts';
 import type { Leftovers } from './leftovers';
 import type { Look } from './looks';
 import { HEAD, megabytes, tableText, type Verdict } from './report';
@@ -80,7 +80,10 @@ export function summaryText(soaked: Soaked): string {
     ['journal', countsText(account.notes)],
     ['memory', `${megabytes(measures.rss)} resident at the end of the load`],
     ['handles', `${countsText(measures.descriptors)}; ${countsText(measures.resources)}`],
-    ['store', `${megabytes(store.fileBytes)}, ${megabytes(store.usedBytes)} in use: ${countsText(store.entries)}`],
+    [
+      'store',
+      `${megabytes(store.fileBytes)}, ${megabytes(sumOf(store.usedBytes))} in use: ${countsText(store.entries)}`,
+    ],
     ['control', control.join(', ')],
     ['messages left', countsText(leftovers.messages)],
   ];
