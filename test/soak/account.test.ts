@@ -41,6 +41,10 @@ test('a second run, another end or another attempt than the one expected is told
   expect(expectations(ended(1, 'DONE', 2))).toEqual([expect.stringContaining('1 DONE at attempt 2 expected')]);
   runOnce('a', NOON + SECOND);
   expect(expectations(ended(1, 'DONE'))).toEqual([expect.stringContaining('2 DONE at attempt 1')]);
+  account = new Account();
+  runOnce('a');
+  become('a', 'SKIPPED', 2, 0, NOON + SECOND);
+  expect(expectations(ended(1, 'DONE'))).toEqual([expect.stringContaining('1 SKIPPED at attempt 0')]);
 });
 
 test('a run that is not over, or of which something was not told, is told', () => {

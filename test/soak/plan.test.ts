@@ -9,7 +9,8 @@ function steps(seed: number, jobsPerSecond: number, count: number): Step[] {
 test('the same seed gives the same plan, and another seed another one', () => {
   const shown = (seed: number) => steps(seed, 50, 200).map(({ id, atMs, chance }) => [id, atMs, chance.next()]);
   expect(shown(7)).toEqual(shown(7));
-  expect(shown(8)).not.toEqual(shown(7));
+  const ids = (seed: number) => steps(seed, 50, 200).map(({ id }) => id);
+  expect(ids(8)).not.toEqual(ids(7));
 });
 
 test('every scenario comes to be played, and makes ids that a job may have', () => {
