@@ -49,6 +49,10 @@ async function main(): Promise<void> {
     retentionDays: Number(retentionSeconds) / DAY_SECONDS,
     terminal: new Terminal({ mode: 'json', hasColour: false, write, now: () => Date.now() }),
     onListening: (url) => output.write(`listening on ${url}`),
+    onFault: ({ message }) => {
+      process.stderr.write(`${message}\n`);
+      process.exit(1);
+    },
   });
   process.on('message', () => process.send!(measure()));
   const stop = () =>
