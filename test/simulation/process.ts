@@ -149,7 +149,7 @@ export class Process {
       time.after(this.#latencyMs(), () => {
         // A call may have left before its process died: it takes effect all the same.
         if (this.#isDead) {
-          if (this.#chance.isHit(0.5)) this.#act(() => act(...args));
+          if (this.#chance.isHit(0.5)) void this.#act(() => act(...args));
           return;
         }
         this.#whenAwake(() => {
@@ -230,4 +230,8 @@ export class Process {
 
 function pick<Name extends string, Value>(names: readonly Name[], of: (name: Name) => Value): Record<Name, never> {
   return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, never>;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
