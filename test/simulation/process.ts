@@ -175,7 +175,7 @@ export class Process {
                   resolve(value);
                 }
               }),
-            (error: unknown) => answer(() => reject(error)),
+            (error: unknown) => answer(() => reject(asError(error))),
           );
         });
       });
