@@ -141,7 +141,7 @@ function fieldOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'body';
   return path.reduce<string>((field, step) => {
     if (typeof step === 'number') return `${field}[${step}]`;
-    const name = cut(String(step).toWellFormed(), 64);
+    const name = step === '' ? '""' : cut(String(step).toWellFormed(), 64);
     return field === '' ? name : `${field}.${name}`;
   }, '');
 }
