@@ -154,10 +154,29 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 );
 
+/** What is a caller's own may be anything. */
+const payloadChange: fc.Arbitrary<Change> = fc.tuple(fc.constantFrom('payload', 'result'), oddValue).map(
+  ([name, text]): Change =>
+    (tree) =>
+      withMember(tree, name, text),
+);
+
+function withMember(tree: Tree, name: string, text: string): Tree {
+  if (tree.kind === 'list') return { kind: 'list', items: tree.items.map((item) => withMember(item, name, text)) };
+  if (tree.kind === 'word') return tree;
+  return {
+    kind: 'object',
+    members: tree.members.map(([of, value]) => [of, of === `"${name}"` ? word(text) : withMember(value, name, text)]),
+  };
+}
+
 /** One of these, with some places changed. */
 export function mutated(valid: readonly Tree[]): fc.Arbitrary<Tree> {
   return fc
-    .tuple(fc.constantFrom(...valid), fc.array(change, { maxLength: 3 }))
+    .tuple(
+      fc.constantFrom(...valid),
+      fc.array(fc.oneof({ weight: 2, arbitrary: change }, { weight: 1, arbitrary: payloadChange }), { maxLength: 2 }),
+    )
     .map(([tree, changes]) => changes.reduce((whole, next) => next(whole), tree));
 }
 

@@ -107,7 +107,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/jobs', query: PAGES },
   { method: 'GET', path: '/jobs/:jobId' },
   { method: 'PATCH', path: '/jobs/:jobId', bodies: [changes, { name: 'new' }, { payload: [2] }] },
-  { method: 'DELETE', path: '/jobs/:jobId' },
+  { method: 'DELETE', path: '/jobs/hourly' },
   { method: 'GET', path: '/jobs/:jobId/runs', query: PAGES },
   { method: 'GET', path: '/jobs/:jobId/runs/:runId' },
   { method: 'POST', path: '/jobs/:jobId/pause', bodies: [remark, {}] },
