@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { runs } from '../support/property-runs';
+import { check } from './check';
 import { survives } from './http-rules';
 import { Inputs } from './inputs';
 import { LARGE_BODIES, oddRequest } from './requests';
@@ -10,13 +11,11 @@ const MOST_AT_ONCE = 200;
 
 test('whatever is asked is answered, what was answered can be read again, and the system goes on', async () => {
   const sequences = fc.array(oddRequest, { minLength: 1, maxLength: MOST_AT_ONCE, size: 'max' });
-  await fc.assert(
-    fc.asyncProperty(sequences, async (requests) => {
-      inputs.count('http', requests.length);
-      await survives(requests);
-    }),
-    { numRuns: runs(60), unbiased: true },
-  );
+  const property = fc.asyncProperty(sequences, async (requests) => {
+    inputs.count('http', requests.length);
+    await survives(requests);
+  });
+  await check(property, runs(60));
 }, 1_800_000);
 
 test('bodies of the largest size are answered', async () => {

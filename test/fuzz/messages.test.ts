@@ -13,6 +13,7 @@ import type { CommandName, Queue, ReceivedMessage } from '../../src/ports';
 import { sqsEvent } from '../lambdas/recorded-events';
 import { functionArn, NOON } from '../support/builders';
 import { runs } from '../support/property-runs';
+import { check } from './check';
 import { Inputs } from './inputs';
 import { textOf, treeOf, type Tree } from './json-tree';
 import { expectGoesOn } from './http-rules';
@@ -90,7 +91,7 @@ describe('commands', () => {
           }
         }),
       );
-      await fc.assert(property, { numRuns: runs(6), unbiased: true });
+      await check(property, runs(6));
     },
     LONG_MS,
   );
@@ -153,7 +154,7 @@ describe('activations', () => {
           }
         }),
       );
-      await fc.assert(property, { numRuns: runs(10), unbiased: true });
+      await check(property, runs(10));
     },
     LONG_MS,
   );
@@ -182,7 +183,7 @@ describe('activations', () => {
           }
         }),
       );
-      await fc.assert(property, { numRuns: runs(10), unbiased: true });
+      await check(property, runs(10));
     },
     LONG_MS,
   );
@@ -211,7 +212,7 @@ describe('notices', () => {
           }
         }),
       );
-      await fc.assert(property, { numRuns: runs(8), unbiased: true });
+      await check(property, runs(8));
     },
     LONG_MS,
   );
