@@ -1,7 +1,7 @@
-import { handle } from 'hono/aws-lambda';
 import { createApp } from '../../src/http/app';
 import { apiEnv, readEnv } from '../env';
 import * as made from '../ports';
+import { gatewayHandler } from './gateway-handler';
 
 const env = readEnv(apiEnv, process.env);
 const ports = {
@@ -22,4 +22,4 @@ const ports = {
   },
 };
 
-export const handler = handle(createApp({ ports, isLocal: false }));
+export const handler = gatewayHandler(createApp({ ports, isLocal: false }));
