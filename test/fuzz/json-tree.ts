@@ -28,11 +28,11 @@ export function textOf(tree: Tree): string {
   }
 }
 
-/** The text of a member as JSON.parse finds it: of members of one name the last one counts. */
+/** The text of a member as JSON.parse finds it, without the blanks around it: of members of one name the last one counts. */
 export function memberText(tree: Tree, name: string): string | undefined {
   if (tree.kind !== 'object') return undefined;
   const value = tree.members.findLast(([text]) => JSON.parse(text) === name)?.[1];
-  return value && textOf(value);
+  return value && textOf(value).trim();
 }
 
 /** How many values stand in it, itself included. */

@@ -42,7 +42,7 @@ let call: (event: object) => Promise<GatewayAnswer>;
 beforeAll(async () => {
   world = await StandingWorld.open();
   const handler = gatewayHandler(createApp({ ports: world.client.ports, isLocal: false }));
-  call = async (event) => (await handler(event as never, {} as never));
+  call = async (event) => await handler(event as never, {} as never);
 });
 afterAll(() => world.close());
 

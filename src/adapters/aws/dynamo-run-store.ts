@@ -61,7 +61,7 @@ export class DynamoRunStore implements RunStore {
         // a run id begins with its nominal instant, so the latest is the last
         ScanIndexForward: false,
         Limit: query.limit,
-        ...startOf(query.cursor, scope, KEY),
+        ...startOf(query.cursor, scope, KEY, { jobId: query.jobId }),
       }),
     );
     return pageOf((answer.Items ?? []).map(runOf), scope, answer.LastEvaluatedKey);
