@@ -60,7 +60,7 @@ const BROKEN_FUNCTION = new Set([
 
 /** What an Invoke that threw says about the attempt. The names are those of the Lambda API reference, "Invoke: Errors". */
 export function outcomeOfError(thrown: unknown): InvokeOutcome {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = thrown instanceof Error ? thrown : new Error(shown(thrown));
   const { name } = error;
   const message = cutBytes(error.message || name, MESSAGE_BYTES);
   const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
@@ -75,6 +75,14 @@ export function outcomeOfError(thrown: unknown): InvokeOutcome {
     return { kind: 'held-back', reason: 'service-error', message };
   }
   return { kind: 'failed', error: { type: cutBytes(name, TYPE_BYTES), message } };
+}
+
+function shown(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'what was thrown cannot be shown as text';
+  }
 }
 
 /**
