@@ -4,6 +4,7 @@
  * `FromChild` of invoker-channel.ts lists.
  */
 const { AsyncLocalStorage } = require('node:async_hooks');
+const { Buffer } = require('node:buffer');
 const { randomUUID } = require('node:crypto');
 const { writeSync } = require('node:fs');
 const Module = require('node:module');
@@ -11,6 +12,9 @@ const { Socket } = require('node:net');
 const { dirname } = require('node:path');
 const { performance } = require('node:perf_hooks');
 const { pathToFileURL } = require('node:url');
+
+/** As they are before the handler is loaded: with what it puts in their places nothing could be said to the system any more. */
+const { parse, stringify } = JSON;
 
 const CHANNEL = 3;
 /** Lambda's limit on an answer, in bytes of UTF-8. */
@@ -25,7 +29,7 @@ let current;
 let handler;
 
 function say(message) {
-  let bytes = Buffer.from(JSON.stringify(message) + '\n');
+  let bytes = Buffer.from(stringify(message) + '\n');
   // Written at once and not queued: what was said before an endless loop or an exit has been heard.
   while (bytes.length > 0) {
     try {
@@ -40,7 +44,7 @@ function say(message) {
 function describe(thrown) {
   try {
     if (typeof thrown === 'object' && thrown !== null) {
-      if (typeof thrown.message !== 'string') return { type: 'object', message: cut(JSON.stringify(thrown)) };
+      if (typeof thrown.message !== 'string') return { type: 'object', message: cut(stringify(thrown)) };
       return { type: cut(thrown.name || 'Error'), message: cut(thrown.message), stack: ownFrames(thrown.stack) };
     }
     return { type: thrown === null ? 'null' : typeof thrown, message: cut(thrown) };
@@ -79,7 +83,7 @@ async function run({ call, event, functionName, functionVersion, functionArn, me
   current = attempt;
   await attempts.run(attempt, async () => {
     try {
-      const input = JSON.parse(event);
+      const input = parse(event);
       if (typeof input?.runId === 'string') attempt.runId = input.runId;
       const value = await handler(input, {
         functionName,
@@ -99,7 +103,7 @@ async function run({ call, event, functionName, functionVersion, functionArn, me
 function answer(value) {
   let result;
   try {
-    result = JSON.stringify(value) ?? 'null';
+    result = stringify(value) ?? 'null';
   } catch (error) {
     const message = `the returned value cannot be written as JSON: ${describe(error).message}`;
     return { kind: 'failed', error: { type: 'Runtime.MarshalError', message } };
@@ -224,7 +228,7 @@ let received = '';
 channel.on('data', (chunk) => {
   received += chunk;
   if (!chunk.endsWith('\n')) return;
-  const message = JSON.parse(received);
+  const message = parse(received);
   received = '';
   void (message.kind === 'load' ? load(message) : run(message));
 });
