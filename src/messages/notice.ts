@@ -25,6 +25,8 @@ export function parseNotice(body: string): Notice | undefined {
     typeof value['lifeId'] === 'string' &&
     typeof value['state'] === 'string' &&
     typeof value['event'] === 'object' &&
-    value['event'] !== null;
+    value['event'] !== null &&
+    ['string', 'undefined'].includes(typeof value['notifyId']) &&
+    ['number', 'undefined'].includes(typeof value['heldBackSince']);
   return isNotice ? (value as unknown as Notice) : undefined;
 }
