@@ -57,6 +57,7 @@ export function judgedOf(looks: readonly Look[], isStoreFull: boolean): Judged[]
       allowed: isStoreFull ? { fraction: 0.1, amount: MEGABYTE } : undefined,
       show: megabytes,
     },
+    { name: 'resident memory', points: points(({ measures }) => measures.rss), allowed: undefined, show: megabytes },
     {
       name: 'remembered for a day',
       points: points(({ store }) => store.entries['control'] ?? 0),

@@ -19,9 +19,9 @@ test('what grew is told in a sentence', () => {
   });
 });
 
-test('what cannot be told yet is shown, and is no fault', () => {
+test('what has no allowance is shown, and is no fault', () => {
   expect(judge({ name: 'store', points: line(0, 100), allowed: undefined, show: whole })).toEqual({
-    row: ['store', '50', '100', '+50 (+100.0 %)', 'anything', 'too early to tell'],
+    row: ['store', '50', '100', '+50 (+100.0 %)', 'anything', 'shown only'],
   });
 });
 

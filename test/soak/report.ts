@@ -4,7 +4,7 @@ import { hasGrown, trendOfLastHalf, type Allowance, type Point } from './trend';
 export interface Judged {
   name: string;
   points: readonly Point[];
-  /** undefined where it cannot be told yet: it is shown only */
+  /** undefined where it is shown only */
   allowed: Allowance | undefined;
   show: (value: number) => string;
 }
@@ -23,7 +23,7 @@ export function judge({ name, points, allowed, show }: Judged): Verdict {
   const { atHalf, atEnd, growth, growthFraction } = trend;
   const change = `${growth < 0 ? '−' : '+'}${show(Math.abs(growth))} (${percent(growthFraction)})`;
   const figures = [name, show(atHalf), show(atEnd), change];
-  if (!allowed) return { row: [...figures, 'anything', 'too early to tell'] };
+  if (!allowed) return { row: [...figures, 'anything', 'shown only'] };
   const isMore = hasGrown(trend, allowed);
   const row = [...figures, allowanceText(allowed, show), isMore ? 'grew' : 'flat'];
   if (!isMore) return { row };

@@ -71,7 +71,6 @@ test('the summary shows every figure', () => {
     /^over the last half .*\nheap +1 +1 /,
     /jobs +1 acknowledged; 0 runs: nothing/,
     /requests +9, the slowest 12 ms; 5 replies/,
-    /memory +3\.00 MB/,
     /handles +2 socket; 1 Timeout/,
     /store +2\.00 MB, 1\.00 MB in use: 4 jobs/,
     /control +2 unique \(1 h\)/,

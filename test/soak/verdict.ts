@@ -78,7 +78,6 @@ export function summaryText(soaked: Soaked): string {
     ],
     ['scenarios', countsText(played)],
     ['journal', countsText(account.notes)],
-    ['memory', `${megabytes(measures.rss)} resident at the end of the load`],
     ['handles', `${countsText(measures.descriptors)}; ${countsText(measures.resources)}`],
     [
       'store',
