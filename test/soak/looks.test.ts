@@ -4,6 +4,7 @@ import { judge } from './report';
 interface Holding {
   heapUsed?: number;
   descriptors?: number;
+  processes?: number;
   jobs?: number;
   control?: number;
   fileBytes?: number;
@@ -18,6 +19,7 @@ const look = (atMs: number, holding: Holding): Look => ({
     external: MEGABYTE,
     rss: 100 * MEGABYTE,
     descriptors: { socket: holding.descriptors ?? 40, pipe: 5 },
+    processes: holding.processes ?? 4,
     resources: { Timeout: 20 },
   },
   store: {
@@ -43,6 +45,10 @@ test.each<[string, (index: number) => Holding]>([
   ['file of the store', (index) => ({ fileBytes: (30 + 2 * index) * MEGABYTE })],
 ])('the %s that grows is told', (name, holdingAt) => {
   expect(grown(holdingAt)).toEqual([name]);
+});
+
+test('one more handler that stays warm, with its pipes, is no leak', () => {
+  expect(grown((index) => ({ processes: 4 + index, descriptors: 40 + 3 * index }))).toEqual([]);
 });
 
 test('what is remembered for a day may fill, with the pages that it takes', () => {

@@ -11,6 +11,8 @@ export interface Look {
   store: StoreSize;
 }
 
+/** Its output, its errors and its channel. How many handlers are warm follows the load, and is bounded by the attempts side by side. */
+const DESCRIPTORS_PER_PROCESS = 3;
 const MEGABYTE = 1_048_576;
 
 /**
@@ -35,7 +37,7 @@ export function judgedOf(looks: readonly Look[], isStoreFull: boolean): Judged[]
     },
     {
       name: 'open file descriptors',
-      points: points(({ measures }) => sumOf(measures.descriptors)),
+      points: points(({ measures }) => sumOf(measures.descriptors) - DESCRIPTORS_PER_PROCESS * measures.processes),
       allowed: { fraction: 0, amount: 0.5 },
       show: tenths,
     },
@@ -57,6 +59,7 @@ export function judgedOf(looks: readonly Look[], isStoreFull: boolean): Judged[]
       allowed: isStoreFull ? { fraction: 0.1, amount: MEGABYTE } : undefined,
       show: megabytes,
     },
+    { name: 'processes', points: points(({ measures }) => measures.processes), allowed: undefined, show: tenths },
     { name: 'resident memory', points: points(({ measures }) => measures.rss), allowed: undefined, show: megabytes },
     {
       name: 'remembered for a day',

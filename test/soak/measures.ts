@@ -6,6 +6,8 @@ export interface Measures {
   rss: number;
   /** open file descriptors, by what they are: `socket`, `pipe`, `anon_inode`, `file` */
   descriptors: Record<string, number>;
+  /** processes that it started and that live: those of handlers, of which some stay warm, and what reaps them */
+  processes: number;
   /** what keeps the event loop busy, by kind, as `process.getActiveResourcesInfo()` says */
   resources: Record<string, number>;
 }

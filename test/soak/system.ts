@@ -2,7 +2,7 @@
  * The local system as `npm start` runs it, but with a retention of seconds, and with an answer over IPC to whoever asks what it holds.
  * Arguments: data folder, handlers folder, retention in seconds, attempts side by side. To be run with --expose-gc.
  */
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { LineWriter } from '../../src/local/line-writer';
 import { startLocalSystem } from '../../src/local/system';
 import { Terminal } from '../../src/local/terminal';
@@ -14,13 +14,8 @@ const DAY_SECONDS = 86_400;
 function measure(): Measures {
   globalThis.gc!();
   const { heapUsed, external, rss } = process.memoryUsage();
-  return {
-    heapUsed,
-    external,
-    rss,
-    descriptors: countBy(openFiles()),
-    resources: countBy(process.getActiveResourcesInfo()),
-  };
+  const resources = countBy(process.getActiveResourcesInfo());
+  return { heapUsed, external, rss, descriptors: countBy(openFiles()), processes: children(), resources };
 }
 
 /** What the descriptors of this process stand for. The one that lists them is not counted. */
@@ -33,6 +28,11 @@ function openFiles(): string[] {
       return [];
     }
   });
+}
+
+function children(): number {
+  const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8');
+  return pids.split(' ').filter((pid) => pid !== '').length;
 }
 
 async function main(): Promise<void> {

@@ -44,6 +44,10 @@ test('an amount is allowed where the fraction of a small number is less', () => 
   expect(hasGrown(oneMore, { fraction: 0.1, amount: 0.5 })).toBe(true);
 });
 
+test('what was not measured is not taken for flat', () => {
+  expect(hasGrown(trendOfLastHalf(series(() => NaN)), TENTH)).toBe(true);
+});
+
 test('too few looks are refused: they would always look flat', () => {
   expect(() => trendOfLastHalf(series(() => 1, 5))).toThrow('3 looks in the last half: at least 4');
   expect(() => trendOfLastHalf([])).toThrow('0 looks');

@@ -41,7 +41,8 @@ export interface Allowance {
 }
 
 export function hasGrown({ atHalf, growth }: Trend, { fraction, amount }: Allowance): boolean {
-  return growth > Math.max(fraction * atHalf, amount);
+  // What is no number was not measured, and is not taken for flat.
+  return !(growth <= Math.max(fraction * atHalf, amount));
 }
 
 function slopesOf(points: readonly Point[]): number[] {

@@ -8,7 +8,14 @@ const soaked = (changes: Partial<Soaked> = {}): Soaked => ({
   leftovers: { faults: [], control: { unique: { count: 2, hours: 1 } }, messages: { 'job-activation': 3 } },
   lastLook: {
     atMs: 1,
-    measures: { heapUsed: 1, external: 1, rss: 3_145_728, descriptors: { socket: 2 }, resources: { Timeout: 1 } },
+    measures: {
+      heapUsed: 1,
+      external: 1,
+      rss: 3_145_728,
+      descriptors: { socket: 2 },
+      processes: 1,
+      resources: { Timeout: 1 },
+    },
     store: { fileBytes: 2_097_152, usedBytes: { jobs: 1_048_576 }, entries: { jobs: 4 } },
   },
   played: { chain: 1 },
