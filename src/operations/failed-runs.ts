@@ -17,6 +17,8 @@ export type { FailedFilter } from '../domain/failed';
 
 const MOST_TRIES = 10;
 const PAGE_ITEMS = 100;
+/** By then the message of the attempt has come again, should its runner have died, and has told what became of it. */
+const SURELY_TOLD_MS = 3_600_000;
 /** What is refused does not keep a request from what lies behind it, up to so many. */
 const MOST_REFUSED = 10_000;
 /** Many runs are sent again, or forgotten, so many at a time. */
@@ -67,7 +69,7 @@ export async function retryFailed(jobId: string, runId: string, ports: FollowUpP
     const again = startSeries(run, now);
     await lockForSeries(again, job, ports);
     // Whoever wrote that it failed may have died before anybody heard of it.
-    await announce([run], job, ports);
+    if (now - run.changedAt < SURELY_TOLD_MS) await announce([run], job, ports);
     // From here on the due index leads to it, should this process die.
     if (!(await putRun(again, run, ports))) {
       // Whoever was faster may have sent it again, under the same lock, or forgotten it.
