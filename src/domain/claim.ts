@@ -51,14 +51,18 @@ export function decideClaim(input: {
   /** what the job was under the message's generation, where an edit replaced that since; absent: as it is */
   definition?: JobRow | undefined;
   run: Run | undefined;
+  /** stands in the run's place, and belongs to a job of the same id that was deleted */
+  replaced?: Run | undefined;
   now: number;
   /** in [0, 1) */
   chance: number;
   retentionMs: number;
   failedRetentionMs: number;
 }): ClaimDecision {
-  const { activation, job, run, now, retentionMs } = input;
-  const seen = run ? { seen: run } : {};
+  const { activation, job, run, replaced, now, retentionMs } = input;
+  const standingThere = run ?? replaced;
+  const seen = standingThere ? { seen: standingThere } : {};
+  const absent = (): Run => runInPlaceOf(activation, replaced, retentionMs);
   const begun = run !== undefined && hasBegun(run);
 
   if (run && isFinal(run.state)) return { action: 'repeat', run, reason: 'already-over' };
@@ -79,7 +83,7 @@ export function decideClaim(input: {
   }
   if (standing === 'fenced' && !run) return { action: 'drop', reason: 'fenced' };
   if (standing === 'deleted' || standing === 'fenced') {
-    const over = run ?? scheduledRun(activation, retentionMs);
+    const over = run ?? absent();
     return { action: 'record', ...stopped(over, run ? 'CANCELLED' : 'SKIPPED', now, 'deleted'), ...seen };
   }
   if (standing === 'superseded' && !begun) return { action: 'drop', reason: 'superseded' };
@@ -89,7 +93,7 @@ export function decideClaim(input: {
   }
   if (job!.state === 'PAUSED' && activation.origin === 'scheduled' && !begun) {
     if (job!.schedule.kind === 'once') return { action: 'drop', reason: 'paused' };
-    const over = run ?? scheduledRun(activation, retentionMs);
+    const over = run ?? absent();
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'paused'), ...seen };
   }
   if (run?.state === 'RELEASED' && run.dueAt > now) {
@@ -99,21 +103,25 @@ export function decideClaim(input: {
   }
   const mayMisfire = !run && activation.origin === 'scheduled' && !activation.isQueued;
   if (mayMisfire && isMisfireToSkip(definition!, activation.nominalAt, now, validUntil(activation, job!))) {
-    const over = run ?? scheduledRun(activation, retentionMs);
+    const over = run ?? absent();
     return { action: 'record', ...stopped(over, 'SKIPPED', now, 'misfire'), ...seen };
   }
   return decideNextAttempt({
     ...input,
-    run: ownedBy(activation, run, retentionMs),
+    run: run ? ownedBy(activation, run) : absent(),
     seen,
     retry: definition!.retry,
   });
 }
 
-/** The run that is to begin. One that was only held back until an edit came begins under that edit, and goes on under it. */
-function ownedBy(activation: Activation, run: Run | undefined, retentionMs: number): Run {
-  if (!run) return scheduledRun(activation, retentionMs);
-  return hasBegun(run) ? run : { ...run, generation: activation.generation };
+/** A run without a row of its own. Where that of a deleted job stands in its place, it is written over that one. */
+export function runInPlaceOf(activation: Activation, replaced: Run | undefined, retentionMs: number): Run {
+  return { ...scheduledRun(activation, retentionMs), revision: replaced?.revision ?? 0 };
+}
+
+/** What was only held back until an edit came begins under that edit, and goes on under it. */
+function ownedBy({ generation }: Activation, run: Run): Run {
+  return hasBegun(run) ? run : { ...run, generation };
 }
 
 function decideNextAttempt(input: {
@@ -137,7 +145,7 @@ function decideNextAttempt(input: {
     return { action: 'record', run: over, ...seen, reason: 'attempt-lost' };
   }
   // The first attempt starts whenever it can.
-  if (seen.seen && isOutOfTime(run, retry, now)) {
+  if (run.sequence > 1 && isOutOfTime(run, retry, now)) {
     const cause = lost ? error : (run.error ?? { type: 'OutOfTime', message: 'its retryUntil has passed' });
     return {
       action: 'record',

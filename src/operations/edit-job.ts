@@ -13,10 +13,9 @@ import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { refuseForbidden, scheduleFrom } from './create-job';
 import { dispatchJobs } from './dispatch';
 import { hasBegunOnce, refuseDeleted } from './pause-job';
+import { GENERATIONS_KEPT } from './only-run';
 import { refuseMember } from './refuse-member';
 
-/** Messages of generations before these are no longer known. */
-const GENERATIONS_KEPT = 10;
 /** The longest backoff and the retention lie within it: so long a run may need the definition that it began with. */
 const DEFINITION_KEPT_MS = 400 * 86_400_000;
 

@@ -1,4 +1,3 @@
-import { scheduledRunIdOf } from '../domain/activation';
 import { noSuchJob } from '../domain/errors';
 import type { JobRow } from '../domain/job';
 import { HORIZON_MS } from '../domain/loop';
@@ -8,6 +7,7 @@ import { jobKeptMs } from '../domain/retention';
 import type { Ports } from '../ports';
 import { changeJob, withoutDueKey, type ChangePorts } from './change-job';
 import { dispatchJobs } from './dispatch';
+import { onlyRunOf } from './only-run';
 import { refuseMember } from './refuse-member';
 
 /**
@@ -74,9 +74,8 @@ async function dueAtAfterPause(row: JobRow, now: number, ports: Pick<Ports, 'run
 }
 
 /** Has this one-off begun its run? One that was only held back, without an attempt, has not. */
-export async function hasBegunOnce({ jobId, schedule }: JobRow, { runs }: Pick<Ports, 'runs'>): Promise<boolean> {
-  if (schedule.kind !== 'once') return false;
-  const run = await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at));
+export async function hasBegunOnce(row: JobRow, ports: Pick<Ports, 'runs'>): Promise<boolean> {
+  const run = await onlyRunOf(row, ports);
   return run !== undefined && (hasBegun(run) || isFinal(run.state));
 }
 

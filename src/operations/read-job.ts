@@ -1,4 +1,3 @@
-import { scheduledRunIdOf } from '../domain/activation';
 import { NotFoundError, noSuchJob } from '../domain/errors';
 import type { GroupPart } from '../domain/group';
 import type { Job, JobRow, JobState } from '../domain/job';
@@ -6,6 +5,7 @@ import { OF_ALL, type Notification } from '../domain/notification';
 import { nextRunAt, occurrence } from '../domain/occurrences';
 import { isFinal, type Run } from '../domain/run';
 import type { Page, PageQuery, Ports } from '../ports';
+import { onlyRunOf } from './only-run';
 import { withAllAttempts } from './attempts-beside';
 import { notificationsOf } from './delete-notification';
 
@@ -76,7 +76,7 @@ export async function standingOf<Row extends JobRow>(
   job: Row,
   { clock, runs, groups }: Omit<ReadPorts, 'jobs'>,
 ): Promise<JobStanding<Row>> {
-  const { jobId, schedule, member } = job;
+  const { jobId, member } = job;
   if (member) {
     // Its run may stand for another instant than its schedule: it is the only one, or the latest of those that took its place.
     const [part, latest] = await Promise.all([
@@ -85,8 +85,7 @@ export async function standingOf<Row extends JobRow>(
     ]);
     return decideMemberStanding(job, part, latest.items[0]);
   }
-  const run = schedule.kind === 'once' ? await runs.read(jobId, scheduledRunIdOf(jobId, schedule.at)) : undefined;
-  return decideStanding(job, run, clock.now());
+  return decideStanding(job, await onlyRunOf(job, { runs }), clock.now());
 }
 
 /**

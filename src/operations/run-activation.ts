@@ -1,5 +1,5 @@
-import { runIdOf, scheduledRun, type Activation } from '../domain/activation';
-import { decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
+import { runIdOf, type Activation } from '../domain/activation';
+import { runInPlaceOf, decideArrival, decideClaim, LEASE_MS, type ClaimDecision } from '../domain/claim';
 import { failed, RETRIED } from '../domain/conclude';
 import { UnreadableMessageError } from '../domain/errors';
 import type { Job } from '../domain/job';
@@ -98,15 +98,15 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
   let looks = 0;
   for (let lost = 0; lost < MOST_LOST_WRITES; lost++) {
     const job = await ports.jobs.read(activation.jobId);
-    // Whichever message comes: what has begun goes on under the definition that it began with.
-    const isUnderWay = run && (hasBegun(run) || isFinal(run.state));
-    const generation = isUnderWay ? run!.generation : activation.generation;
-    const definition = await definitionOf({ ...activation, generation }, job, ports);
+    const under = await whatItGoesBy(activation, run, job, ports);
     const decision = decideClaim({
-      activation: { ...activation, generation, waitingSince: activation.waitingSince ?? message.sentAt },
+      ...under,
+      activation: {
+        ...activation,
+        generation: under.generation,
+        waitingSince: activation.waitingSince ?? message.sentAt,
+      },
       job,
-      definition,
-      run,
       now: clock.now(),
       chance: ports.random.next(),
       ...ports.settings,
@@ -121,7 +121,7 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
       isRead = true;
       if (run) continue;
     }
-    if (await carryOut(decision, activation, asOfNow(generation, definition, job), ports)) {
+    if (await carryOut(decision, activation, asOfNow(under.generation, under.definition, job), ports)) {
       if (decision.action === 'drop')
         journal.note('activation-dropped', { jobId: activation.jobId, runId, reason: decision.reason });
       return;
@@ -130,6 +130,27 @@ async function runActivation(message: ReceivedMessage, ports: RunnerPorts): Prom
     isRead = true;
   }
   throw new Error(`run ${runId} changed ${MOST_LOST_WRITES} times while it was to be claimed`);
+}
+
+/**
+ * Whichever message comes, what has begun goes on under the definition that it began with. The run of a job that was deleted may
+ * stand where one of the new job of its id belongs, which has the same instant: that one replaces it.
+ */
+async function whatItGoesBy(
+  activation: Activation,
+  run: Run | undefined,
+  job: Job | undefined,
+  ports: RunnerPorts,
+): Promise<{ generation: string; definition: Job | undefined; run: Run | undefined; replaced?: Run }> {
+  const isUnderWay = run !== undefined && (hasBegun(run) || isFinal(run.state));
+  const generation = isUnderWay ? run.generation : activation.generation;
+  const definition = await definitionOf({ ...activation, generation }, job, ports);
+  const isKnown = (id: string) => job !== undefined && job.generations.some((known) => known.id === id);
+  const isOfDeleted = isUnderWay && isFinal(run.state) && !isKnown(generation) && definition?.lifeId !== job?.lifeId;
+  if (!isOfDeleted || !isKnown(activation.generation)) return { generation, definition, run };
+  const own = activation.generation;
+  const replacing = await definitionOf(activation, job, ports);
+  return { generation: own, definition: replacing, run: undefined, replaced: run };
 }
 
 /** @returns false when a write lost its condition, so that the run has to be looked at again */
@@ -223,7 +244,8 @@ async function endUnbegun(
   ports: RunnerPorts,
 ): Promise<boolean> {
   const now = ports.clock.now();
-  const run = seen ?? scheduledRun(activation, ports.settings.retentionMs);
+  const isOfThisJob = seen !== undefined && !isFinal(seen.state);
+  const run = isOfThisJob ? seen : runInPlaceOf(activation, seen, ports.settings.retentionMs);
   const ended =
     state === 'FAILED'
       ? failed(run, now, reason, run.error ?? { type: 'NotBegun', message: reason }, ports.settings.failedRetentionMs)
@@ -240,6 +262,8 @@ async function endUnbegun(
  * sent it again.
  */
 function isNews(seen: Run, activation: Activation): boolean {
+  // What is over was told by whoever acted on it, or belongs to another job that was deleted.
+  if (isFinal(seen.state)) return false;
   return seen.state === 'STARTED' || seen.sequence > activation.sequence || seen.reason === RETRIED;
 }
 

@@ -1,4 +1,4 @@
-import { activationOf, scheduledRunIdOf } from '../domain/activation';
+import { activationOf } from '../domain/activation';
 import type { Group } from '../domain/group';
 import type { JobRow } from '../domain/job';
 import { occurrence } from '../domain/occurrences';
@@ -6,6 +6,7 @@ import type { Run } from '../domain/run';
 import type { PartWork } from '../messages/part-work';
 import type { Page, Ports } from '../ports';
 import { firstActivation } from './dispatch';
+import { onlyRunOf } from './only-run';
 import { wasReminded } from './reminders';
 import { sendActivations, type ActivationPorts, type Departure } from './send-activations';
 
@@ -81,7 +82,7 @@ async function lostOneOff(job: JobRow, now: number, ports: SweepPorts): Promise<
   if (schedule.kind !== 'once' || job.state !== 'ACTIVE' || job.dueAt !== undefined || job.member) return [];
   // Past its retention the record of its run may be gone before it: that must not look like a run that never was.
   if (schedule.at > now - OVERDUE_MS || schedule.at <= now - settings.retentionMs) return [];
-  if (await runs.read(job.jobId, scheduledRunIdOf(job.jobId, schedule.at))) return [];
+  if (await onlyRunOf(job, { runs })) return [];
   if (await wasReminded(job, now, ports)) return [];
   return [{ activation: firstActivation(job, occurrence(job, schedule.at)), deliverAt: now }];
 }

@@ -1,9 +1,9 @@
-import { scheduledRunIdOf } from '../domain/activation';
 import { ConflictError } from '../domain/errors';
 import type { JobRow, UniquePolicy } from '../domain/job';
 import { isFinal, type Run } from '../domain/run';
 import { creationOwner, decideUnique, isLockedAtCreation, uniqueOwner } from '../domain/unique';
 import type { Ports } from '../ports';
+import { onlyRunOf } from './only-run';
 
 type LockPorts = Pick<Ports, 'clock' | 'control'>;
 
@@ -109,8 +109,8 @@ export async function freeLockOf(run: Run, job: JobRow, ports: LockPorts): Promi
 
 /** A job that is deleted before it began gives its key back now, and not when its message finds out. */
 export async function freeLockOfDeleted(job: JobRow, ports: LockPorts & Pick<Ports, 'runs'>): Promise<void> {
-  const { jobId, unique, schedule } = job;
-  if (!unique || !isLockedAtCreation(job) || schedule.kind !== 'once') return;
-  const run = await ports.runs.read(jobId, scheduledRunIdOf(jobId, schedule.at));
+  const { unique } = job;
+  if (!unique || !isLockedAtCreation(job)) return;
+  const run = await onlyRunOf(job, ports);
   if (run?.state !== 'STARTED') await freeLock(creationOwner(job), unique, ports);
 }

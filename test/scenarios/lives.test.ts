@@ -1,8 +1,12 @@
 import { runActivations } from '../../src/operations/run-activation';
 import { completeRun } from '../../src/operations/complete-run';
+import { scheduledRunIdOf } from '../../src/domain/activation';
+import { cancelRun } from '../../src/operations/cancel-run';
 import { createJob } from '../../src/operations/create-job';
 import { deleteJob } from '../../src/operations/delete-job';
 import { editJob } from '../../src/operations/edit-job';
+import { pauseJob, resumeJob } from '../../src/operations/pause-job';
+import { readJob } from '../../src/operations/read-job';
 import type { InvokeOutcome, ReceivedMessage } from '../../src/ports';
 import { MINUTE, NOON, SECOND } from '../support/builders';
 import { ok } from '../support/groups';
@@ -99,4 +103,35 @@ test('what has begun goes on under its own definition, whichever message leads t
   await comesLate(ofFirst);
   expect(world.calls.map(({ functionName }) => functionName)).toEqual(['job-other', 'job-other']);
   expect(await states()).toEqual([[60, 'DONE', undefined]]);
+});
+
+describe('a job that is created anew for the instant at which the run of the one before it was taken back', () => {
+  const atInstant = { kind: 'expression' as const, expression: 'at(2027-05-04T12:05:00)', timezone: 'UTC' };
+  const createTwice = async () => {
+    await create('first', { schedule: atInstant });
+    await cancelRun('a', scheduledRunIdOf('a', NOON + 5 * MINUTE), {}, world.ports);
+    await deleteJob('d', 'a', world.ports);
+    await create('second', { schedule: atInstant });
+  };
+
+  test('runs', async () => {
+    await open();
+    await createTwice();
+    world.start();
+    await world.clock.advance(10 * MINUTE);
+    expect(await states()).toEqual([[300, 'DONE', undefined]]);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  test('has not begun before', async () => {
+    await open();
+    await createTwice();
+    expect(await readJob('a', world.ports)).toMatchObject({ state: 'ACTIVE', nextRunAt: NOON + 5 * MINUTE });
+    await pauseJob('a', {}, world.ports);
+    await editJob('a', { name: 'later' }, undefined, world.ports);
+    await resumeJob('a', world.ports);
+    world.start();
+    await world.clock.advance(10 * MINUTE);
+    expect(await states()).toEqual([[300, 'DONE', undefined]]);
+  });
 });

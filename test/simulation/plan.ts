@@ -193,6 +193,7 @@ function jobText(jobId: string, isOnce: boolean, chance: Chance): string {
         { delaySeconds: 899 },
         { delaySeconds: 901 },
         { delaySeconds: 1_500 },
+        { schedule: 'at(2027-05-04T12:05:00)' },
       ])
     : { schedule: chance.pick(SCHEDULES), ...recurrence(chance) };
   const fields = {

@@ -17,9 +17,10 @@ export function checkRuns(facts: Facts): void {
 
 function checkWrite({ at, skewMs, before, after, jobRevisions }: RunWrite, facts: Facts): void {
   const about = `${keyOf(after)} (${before?.state ?? 'SCHEDULED'} ${before?.sequence ?? 1} to ${after.state} ${after.sequence})`;
-  const [sequence, revision, state] = before
-    ? [before.sequence, before.revision, before.state]
-    : [1, 0, 'SCHEDULED' as const];
+  // At the same instant the run of a deleted job of the same id may stand, which is over: it is replaced.
+  const isReplaced = before && isFinal(before.state) && facts.jobOf(before)?.lifeId !== facts.jobOf(after)?.lifeId;
+  const { sequence, state } = before && !isReplaced ? before : ({ sequence: 1, state: 'SCHEDULED' } as const);
+  const revision = before?.revision ?? 0;
   if (after.revision !== revision + 1) facts.accuse('a write of a run is the next revision', about, at);
   const isTransition = after.sequence !== sequence;
   if (isTransition && after.sequence !== sequence + 1) facts.accuse('sequences of a run have no gaps', about, at);
@@ -32,7 +33,7 @@ function checkWrite({ at, skewMs, before, after, jobRevisions }: RunWrite, facts
   }
   if ((before?.state === 'RELEASED' ? before.dueAt : after.dueAt) > now)
     facts.accuse('nothing starts before it is due', about, at);
-  if (!before || !hasBegun(before)) {
+  if (!before || isReplaced || !hasBegun(before)) {
     const mayBegin = jobRevisions.some((one) => mayBeginUnder(after, facts.jobAt(after.jobId, one)));
     if (!mayBegin) facts.accuse('nothing begins of a job that is deleted, paused or superseded', about, at);
   }
