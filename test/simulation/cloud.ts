@@ -241,12 +241,14 @@ export class Cloud {
         (answer) => {
           if (process.isDead) return;
           isOver = true;
+          process.freeze();
           idle.push(process);
           resolve({ answer });
         },
         (error: Error) => {
           if (process.isDead) return;
           isOver = true;
+          process.freeze();
           idle.push(process);
           reject(error);
         },

@@ -42,6 +42,8 @@ export class Process {
   readonly #chance: Chance;
   #isDead = false;
   #stillUntil = 0;
+  #isFrozen = false;
+  #held: (() => void)[] = [];
   #onDeath: (() => void)[] = [];
 
   constructor(cloud: Cloud, name: string, chance: Chance) {
@@ -97,10 +99,17 @@ export class Process {
     this.#cloud.witness.tell(this.#cloud.time.now, this.name, what);
   }
 
-  /** New work: what it reads from now on is what it decides by. */
+  /** New work: what it reads from now on is what it decides by. What it left undone goes on beside it. */
   begin(): void {
     this.jobsRead.clear();
     this.#onDeath = [];
+    this.#isFrozen = false;
+    for (const happen of this.#held.splice(0)) this.#whenAwake(happen);
+  }
+
+  /** It has answered: what it has not waited for stands still until it gets new work, if ever. */
+  freeze(): void {
+    this.#isFrozen = true;
   }
 
   #guarded<Port extends object>(port: string, target: Port): Port {
@@ -213,6 +222,7 @@ export class Process {
 
   #whenAwake(happen: () => void): void {
     if (this.#isDead) return;
+    if (this.#isFrozen) return void this.#held.push(happen);
     const { time } = this.#cloud;
     if (time.now < this.#stillUntil) time.at(this.#stillUntil, () => this.#whenAwake(happen));
     else happen();

@@ -10,6 +10,8 @@ interface Message {
   visibleAt: number;
   receives: number;
   receipt: string;
+  /** of earlier receives */
+  oldReceipts: string[];
 }
 
 export interface QueueOptions {
@@ -61,7 +63,7 @@ export class SimulatedQueue implements Queue {
       );
     };
     const put = (visibleAt: number) =>
-      this.#put({ messageId, body, sentAt: time.now, visibleAt, receives: 0, receipt: '' });
+      this.#put({ messageId, body, sentAt: time.now, visibleAt, receives: 0, receipt: '', oldReceipts: [] });
     put(arrives());
     if (faults.strikes('twice', 0.05, time.now, `${messageId} comes twice`)) {
       put(arrives() + faults.amount('twice', 0, 300_000));
@@ -90,10 +92,11 @@ export class SimulatedQueue implements Queue {
     for (const message of (isShuffled ? chance.shuffled(visible) : visible).slice(0, max)) {
       if (deadLetters && message.receives >= deadLetters.maxReceives) {
         this.messages.delete(message);
-        deadLetters.queue.#put({ ...message, receives: 0, visibleAt: time.now, receipt: '' });
+        deadLetters.queue.#put({ ...message, receives: 0, visibleAt: time.now, receipt: '', oldReceipts: [] });
         continue;
       }
       message.receives++;
+      if (message.receipt !== '') message.oldReceipts.push(message.receipt);
       message.receipt = `${message.messageId}/${chance.between(0, 2 ** 30)}`;
       this.#hide(message, visibilityMs);
       const { messageId, receipt, body, receives, sentAt } = message;
@@ -105,16 +108,29 @@ export class SimulatedQueue implements Queue {
 
   async remove(receipts: readonly string[]): Promise<void> {
     const { time, faults } = this.#options;
-    for (const message of this.#named(receipts)) {
+    const named = this.#named(receipts);
+    // Who received it before may remove it under the hands of who has it now, or not: SQS promises neither.
+    const old = [...this.messages].filter(({ oldReceipts }) => oldReceipts.some((one) => receipts.includes(one)));
+    const removed = old.filter(({ messageId }) =>
+      faults.strikes('disorder', 0.5, time.now, `${messageId} is removed by an old receipt`),
+    );
+    for (const message of [...named, ...removed]) {
       this.messages.delete(message);
       if (faults.strikes('twice', 0.005, time.now, `${message.messageId} comes again after it was removed`)) {
-        this.#put({ ...message, receipt: '', visibleAt: time.now + faults.amount('twice', 0, 300_000) });
+        this.#put({
+          ...message,
+          receipt: '',
+          oldReceipts: [],
+          visibleAt: time.now + faults.amount('twice', 0, 300_000),
+        });
       }
     }
   }
 
   async hide(receipts: readonly string[], forMs: number): Promise<void> {
-    for (const message of this.#named(receipts)) this.#hide(message, forMs);
+    const { now } = this.#options.time;
+    // What is visible again is not hidden by who received it before.
+    for (const message of this.#named(receipts)) if (message.visibleAt > now) this.#hide(message, forMs);
   }
 
   #hide(message: Message, forMs: number): void {
