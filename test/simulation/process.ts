@@ -184,7 +184,7 @@ export class Process {
                   resolve(value);
                 }
               }),
-            (error: unknown) => answer(() => reject(asError(error))),
+            (error: Error) => answer(() => reject(error)),
           );
         });
       });
@@ -240,8 +240,4 @@ export class Process {
 
 function pick<Name extends string, Value>(names: readonly Name[], of: (name: Name) => Value): Record<Name, never> {
   return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, never>;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
