@@ -60,6 +60,7 @@ export function planOf(seed: number): Operation[] {
     if (chance.isHit(0.4))
       ask({ kind: 'unsubscribe', at: chance.between(200_000, OPERATIONS_MS), jobId: '*', subscribed: requestId });
   }
+  if (groups > 0) planGroupListener(new Chance(seed, 'plan of the listener to groups'), ask);
   for (const kind of ['retry-all', 'flush'] as const) {
     if (chance.isHit(0.15)) ask({ kind, at: chance.between(100_000, OPERATIONS_MS) });
   }
@@ -155,6 +156,13 @@ function planGroup(group: string, chance: Chance, ask: Ask): void {
     const body = `{"jobs":[${memberTexts(chance, chance.between(1, 3)).join(',')}]}`;
     ask({ kind: 'add', at: at + chance.mostlySmall(100, 60_000), group: requestId, body });
   }
+}
+
+/** From before there is any: of the few groups of a history hardly one ends while somebody listens to just that state. */
+function planGroupListener(chance: Chance, ask: Ask): void {
+  if (!chance.isHit(0.5)) return;
+  const state = chance.pick(['CHAIN_DONE', 'CHAIN_FAILED', 'BATCH_DONE', 'BATCH_FAILED', 'BATCH_CANCELLED']);
+  ask({ kind: 'subscribe', requestId: 'groups', at: 0, jobId: '*', state, subscriber: 'hears-groups', by: 'api' });
 }
 
 function chainText(chance: Chance): string {

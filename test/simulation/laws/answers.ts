@@ -1,6 +1,7 @@
 import { rawAt } from '../../../src/messages/raw-json';
-import { isFinal } from '../../../src/domain/run';
+import type { Run } from '../../../src/domain/run';
 import type { Job } from '../../../src/domain/job';
+import { guidFrom } from '../../../src/domain/guid';
 import type { Group } from '../../../src/domain/group';
 import type { Answer } from '../witness';
 import { grouped, type Facts } from './facts';
@@ -44,9 +45,10 @@ function checkDone({ operation, detail, at }: Answer, facts: Facts): void {
       return;
     }
     case 'cancel': {
-      const run = detail as { jobId: string; runId: string } | undefined;
-      const writes = run && facts.runWrites.get(`${run.jobId} ${run.runId}`);
-      if (writes && !isFinal(writes.at(-1)!.after.state)) accuse('the run goes on');
+      const run = detail as Run | undefined;
+      const last = run && facts.runWrites.get(`${run.jobId} ${run.runId}`)?.at(-1)?.after;
+      // Whoever has no runner that takes it is given up, asked to stop or not.
+      if (run && last?.state !== 'CANCELLED' && last?.reason !== 'undeliverable') accuse(`the run is ${last?.state}`);
       return;
     }
     case 'complete': {
@@ -57,12 +59,53 @@ function checkDone({ operation, detail, at }: Answer, facts: Facts): void {
     case 'chain':
     case 'batch': {
       const { group } = detail as { group: Group };
-      if (!facts.cloud.stores.groups.heads.read(group.groupId)) accuse('no such group');
+      const head = facts.cloud.stores.groups.heads.read(group.groupId);
+      if (!head) return accuse('no such group');
+      if (jobsIn(head, '', facts) < jobsAsked(operation.body)) accuse('some of its jobs are not there');
+      return;
+    }
+    case 'add': {
+      const { groupId } = (detail as { group: Group }).group;
+      const head = facts.cloud.stores.groups.heads.read(groupId);
+      const prefix = guidFrom('added', groupId, operation.requestId).slice(0, 13);
+      if (!head || jobsIn(head, prefix, facts) !== jobsAsked(operation.body ?? ''))
+        accuse('what was added is not there');
+      return;
+    }
+    case 'cancel-group': {
+      const { groupId } = (detail as { group: Group }).group;
+      if (facts.cloud.stores.groups.heads.read(groupId)?.cancelledAt === undefined) accuse('it is not taken back');
+      return;
+    }
+    case 'pause':
+    case 'delete': {
+      const state = operation.kind === 'pause' ? 'PAUSED' : 'DELETED';
+      const writes = facts.jobWrites.get(operation.jobId) ?? [];
+      if (!writes.some((write) => write.at <= at && write.after.state === state)) accuse(`it was never ${state}`);
+      return;
+    }
+    case 'retry': {
+      const run = detail as Run | undefined;
+      const writes = (run && facts.runWrites.get(`${run.jobId} ${run.runId}`)) ?? [];
+      const isThere = writes.some(({ after }) => after.series?.number === run?.series?.number);
+      if (run && !(run.series && isThere)) accuse('no such series');
       return;
     }
     default:
       return;
   }
+}
+
+/** How many jobs the parts of a group have that the head knows, of those whose ids begin like this. */
+function jobsIn({ groupId, parts }: Group, prefix: string, { cloud }: Facts): number {
+  const known = [...cloud.stores.groups.parts.all()].filter(
+    (part) => part.groupId === groupId && parts[part.partId] !== undefined && part.partId.startsWith(prefix),
+  );
+  return known.reduce((sum, { states }) => sum + states.length, 0);
+}
+
+function jobsAsked(body: string): number {
+  return (JSON.parse(body) as { jobs: unknown[] }).jobs.flat().length;
 }
 
 /** Each command that a queue took is answered, or waits for a person among the dead letters. */

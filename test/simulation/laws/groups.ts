@@ -8,7 +8,7 @@ import type { Facts } from './facts';
 /** From the look at the group to the claim. */
 const LOOKED_MS = 1_000;
 
-const CALLBACKS = ['then', 'catch', 'finally'] as const;
+const CALLBACKS = ['then', 'catch', 'finally', 'progress'] as const;
 
 /** A chain goes in its order, the counts of a group are those of its runs, and each callback comes once, when it should. */
 export function checkGroups(facts: Facts): void {
@@ -114,23 +114,41 @@ function checkCallbacks(head: Group, parts: readonly GroupPart[], facts: Facts):
   const { failed } = tallyOf(parts);
   for (const which of CALLBACKS) {
     if (callbacks[which] === undefined) continue;
-    const jobId = callbackJobIdOf(groupId, which);
+    // What `progress` is called for on the way is called or not; for the whole it is called at the end.
+    const jobId = callbackJobIdOf(groupId, which, 100);
     const runs = facts.runs.filter((run) => run.jobId === jobId);
     const about = `${which} of ${kind} ${groupId}, which is ${state}`;
     if (runs.length > 1) facts.accuse('a callback comes once', about);
-    const everWas = (wanted: Group['state']) =>
-      facts.witness.groups.some(
-        ({ after }) => after.groupId === groupId && after.state === wanted && after.finishedAt !== undefined,
-      );
-    const isDue =
-      which === 'finally' || (which === 'then' ? state === 'DONE' : failed > 0 && cancelledAt === undefined);
+    const isDue = {
+      then: state === 'DONE',
+      catch: failed > 0 && cancelledAt === undefined,
+      finally: true,
+      progress: parts.length > 0,
+    }[which];
     // An empty batch is over with its create: where that got no answer, its caller has to ask again.
     const isKnown = parts.length > 0 || isAcknowledged(groupId, facts);
     if (isDue && isKnown && runs.length === 0) facts.accuse('a callback comes when it should', about);
-    if (which === 'then' && runs.length > 0 && !everWas('DONE'))
-      facts.accuse('a callback comes only when it should', about);
+    const calledAt = facts.jobWrites.get(jobId)?.[0]?.at;
+    if (calledAt !== undefined && !wasDueAt(calledAt, which, groupId, facts))
+      facts.accuse('a callback comes only when it should', about, calledAt);
     for (const run of runs) if (!isFinal(run.state)) facts.accuse('a callback comes to its end', about);
   }
+}
+
+/** Had by then happened what this callback is called for? */
+function wasDueAt(at: number, which: (typeof CALLBACKS)[number], groupId: string, { witness }: Facts): boolean {
+  if (which === 'catch') {
+    return witness.parts.some(
+      (write) => write.at <= at && write.after.groupId === groupId && /[FS]/.test(write.after.states),
+    );
+  }
+  return witness.groups.some(
+    (write) =>
+      write.at <= at &&
+      write.after.groupId === groupId &&
+      write.after.finishedAt !== undefined &&
+      (which !== 'then' || write.after.state === 'DONE'),
+  );
 }
 
 function isAcknowledged(groupId: string, { witness }: Facts): boolean {

@@ -1,5 +1,6 @@
 import type { Notification } from '../../../src/domain/notification';
 import { OF_ALL } from '../../../src/domain/notification';
+import type { Invocation } from '../witness';
 import { grouped, keyOf, SKEW_MS, type Facts } from './facts';
 
 /** A process remembers for so long who subscribed to all jobs. */
@@ -21,6 +22,7 @@ export function checkNotices(facts: Facts): void {
   }
 
   checkStrangers(facts);
+  checkOfGroups(heard, facts);
   const dead = cloud.queues.deadNotices.bodies.join('\n');
   for (const { operation, kind, detail, at: answeredAt } of witness.answers) {
     if (operation.kind !== 'subscribe' || operation.by !== 'api' || kind !== 'done') continue;
@@ -48,6 +50,27 @@ export function checkNotices(facts: Facts): void {
       const id = `${after.runId}:${after.sequence}`;
       if (!isMeant || ids.has(id) || dead.includes(`"${id}"`)) continue;
       facts.accuse('who subscribed hears of it', `${notifyId} of ${id} ${state} of ${keyOf(after)}`, at);
+    }
+  }
+}
+
+/** Who subscribed to a state of all chains or batches hears of each that comes to it. */
+function checkOfGroups(heard: ReadonlyMap<string, Invocation[]>, facts: Facts): void {
+  const { witness, cloud } = facts;
+  const dead = cloud.queues.deadNotices.bodies.join('\n');
+  for (const { operation, kind, at: answeredAt } of witness.answers) {
+    if (operation.kind !== 'subscribe' || operation.by !== 'api' || kind !== 'done') continue;
+    const isOver = witness.answers.some(
+      ({ operation: other }) => other.kind === 'unsubscribe' && other.subscribed === operation.requestId,
+    );
+    if (isOver) continue;
+    const ids = new Set((heard.get(operation.subscriber) ?? []).map(({ event }) => String(event['id'])));
+    for (const { at, before, after } of witness.groups) {
+      const state = `${after.kind.toUpperCase()}_${after.state}`;
+      const isNews = after.sequence !== before?.sequence && at > answeredAt + REMEMBERED_MS + SKEW_MS;
+      const id = `${after.groupId}:${after.sequence}`;
+      if (state === operation.state && isNews && !ids.has(id) && !dead.includes(`"${id}"`))
+        facts.accuse('who subscribed hears of it', `${operation.requestId} of ${id} ${state}`, at);
     }
   }
 }
