@@ -14,7 +14,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the row is advanced before its messages are sent',
-    foundAt: 1,
+    foundAt: 2,
     file: operation('dispatch'),
     text: `  await sendActivations(
     due.flatMap(`,
@@ -54,7 +54,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'the dead-letter queue is forgotten',
-    foundAt: 92,
+    foundAt: 67,
     file: operation('tick'),
     text: 'if (isFirst) await redriveOrNote(ports);',
     becomes: '',
@@ -98,7 +98,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'an attempt that was lost is not counted',
-    foundAt: 4,
+    foundAt: 49,
     file: domain('claim'),
     text: 'if (lost && attemptsOfSeries(run) >= retry.maxAttempts) {',
     becomes: 'if (lost && attemptsOfSeries(run) > 9) {',
@@ -119,7 +119,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a message is removed before what follows from it is done',
-    foundAt: 301,
+    foundAt: 3,
     file: operation('attempt'),
     text: 'else await goOnAfter(written, await withSubscribersOfNow(job, ports), ports);',
     becomes: 'else void goOnAfter(written, job, ports).catch(() => {});',
@@ -184,7 +184,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a unique key is given back by whoever comes',
-    foundAt: 49,
+    foundAt: 10,
     file: operation('unique-lock'),
     text: 'await control.put(ended, ended);',
     becomes: 'await control.put(ended, await control.read(ended.name));',
@@ -219,14 +219,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run that waits for its retry leaves its place to the next',
-    foundAt: 42,
+    foundAt: 1,
     file: domain('overlap'),
     text: 'if (holder ? isFinal(holder.state) :',
     becomes: "if (holder ? holder.state !== 'STARTED' :",
   },
   {
     name: 'what nobody heard of is not told again',
-    foundAt: 127,
+    foundAt: 85,
     file: operation('run-activation'),
     text: "return seen.state === 'STARTED' || seen.sequence > activation.sequence || seen.reason === RETRIED;",
     becomes: 'return false;',
