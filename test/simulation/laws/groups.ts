@@ -151,7 +151,8 @@ function wasDueAt(at: number, which: (typeof CALLBACKS)[number], groupId: string
   );
 }
 
-function isAcknowledged(groupId: string, { witness }: Facts): boolean {
+/** Was the caller who created this batch told so? An empty one is over with its create: without an answer he has to ask again. */
+export function isAcknowledged(groupId: string, { witness }: Facts): boolean {
   return witness.answers.some(
     ({ operation, kind, detail }) =>
       operation.kind === 'batch' && kind === 'done' && (detail as { group: Group }).group.groupId === groupId,

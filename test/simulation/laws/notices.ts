@@ -2,6 +2,7 @@ import type { Notification } from '../../../src/domain/notification';
 import { OF_ALL } from '../../../src/domain/notification';
 import type { Invocation } from '../witness';
 import { grouped, keyOf, SKEW_MS, type Facts } from './facts';
+import { isAcknowledged } from './groups';
 
 /** A process remembers for so long who subscribed to all jobs. */
 const REMEMBERED_MS = 5_000;
@@ -67,6 +68,7 @@ function checkOfGroups(heard: ReadonlyMap<string, Invocation[]>, facts: Facts): 
     const ids = new Set((heard.get(operation.subscriber) ?? []).map(({ event }) => String(event['id'])));
     for (const { at, before, after } of witness.groups) {
       const state = `${after.kind.toUpperCase()}_${after.state}`;
+      if (Object.keys(after.parts).length === 0 && !isAcknowledged(after.groupId, facts)) continue;
       const isNews = after.sequence !== before?.sequence && at > answeredAt + REMEMBERED_MS + SKEW_MS;
       const id = `${after.groupId}:${after.sequence}`;
       if (state === operation.state && isNews && !ids.has(id) && !dead.includes(`"${id}"`))
